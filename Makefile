@@ -1,0 +1,52 @@
+# Everything that a fresh Debian 12 machine needs:
+#   make demo    installs, builds, runs and checks the examples
+#   make test    installs, builds, runs all tests
+# Others: setup, build, bench, cases, format, clean. Each target does all that is needed before it.
+
+PRESET ?= dev
+BUILD  := build/$(PRESET)
+PYTHON := .venv/bin/python
+JOBS   ?= $(shell nproc)
+CASES  ?= ../shared/cases
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: all setup build demo test test-cpp test-lit test-python test-sanitizers bench cases format check-format clean
+all: build
+
+setup:
+	@bash tools/setup.sh
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	cmake --preset $(PRESET)
+
+build: setup $(BUILD)/build.ninja
+	cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	$(PYTHON) examples/demo.py
+
+# The last line counts what ran: C++ tests, lit tests and Python tests together.
+test: build
+	$(PYTHON) tools/run_tests.py --build $(BUILD)
+
+bench: build
+	$(PYTHON) bench/run.py
+
+# Programs with references and verdicts that lie beside the tree, if they do.
+cases: build
+	$(PYTHON) tools/run_cases.py --cases $(CASES) --build $(BUILD)
+
+test-sanitizers: setup
+	for p in asan tsan; do cmake --preset $$p && cmake --build build/$$p -j $(JOBS) && ctest --test-dir build/$$p --output-on-failure || exit 1; done
+
+format:
+	git ls-files '*.cpp' '*.h' '*.hpp' | xargs -r clang-format-22 -i
+	ruff format . && ruff check --fix .
+
+check-format:
+	git ls-files '*.cpp' '*.h' '*.hpp' | xargs -r clang-format-22 --dry-run --Werror
+	ruff format --check . && ruff check .
+
+clean:
+	rm -rf build
