@@ -28,6 +28,7 @@ struct CompileOptions {
   bool autoScope = true;
   bool emitPto = false;             // fill CompiledUnit::pto
   bool emitDumps = false;           // fill CompiledUnit::dumps
+  bool importOnly = false;          // stop after import and verification
   bool lowerOnly = false;           // stop before code generation
   bool reuseMemory = true;          // native target: tiles with disjoint lives share bytes
   bool fuse = true;
@@ -60,6 +61,7 @@ struct CompileResult {
   CompiledUnit unit;                    // one entry
   std::vector<CompiledUnit> others;     // class programs with several orchestrations
   std::vector<Diagnostic> diagnostics;  // errors and warnings, in source order
+  std::vector<int> bakeScalars;         // arguments that must be passed again as Scalar (a constant is needed)
 };
 
 CompileResult compile(const Program &program, const std::vector<ArgSpec> &args,
