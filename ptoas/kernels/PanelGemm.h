@@ -1,0 +1,275 @@
+//===- PanelGemm.h - the register-blocked product for vector units --------===//
+//
+// C is cut into panels of two vectors width and strips of up to maxRows rows; a strip x
+// panel lives in registers while k runs. b is read through a packed panel that stays in
+// the first-level cache for all strips; row-major FP32 is copied there by the first
+// strip as it computes, everything else is packed just before. a is broadcast straight
+// from its memory wherever that is possible (see aIsUsable).
+//
+// Sums: one chain per element, ((bias + c) + a0 b0) + a1 b1 ..., in the order of k, each
+// step one FMA. Blocking k stores and reloads the chain unchanged, so results do not
+// depend on strides, blocking, the vector width, or where a caller cuts k.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTOAS_KERNELS_PANELGEMM_H
+#define PTOAS_KERNELS_PANELGEMM_H
+
+#include "Pack.h"
+
+namespace {
+
+/// Calls f(integral constant) for 0..N-1, unrolled.
+template <int I> struct Index {
+  static constexpr int value = I;
+};
+template <int N, int I = 0, class Fn>
+__attribute__((always_inline)) inline void unroll(const Fn &f) {
+  if constexpr (I < N) {
+    f(Index<I>{});
+    unroll<N, I + 1>(f);
+  }
+}
+
+/// FP32: dot is one FMA. `Acc` is the vector of sums, `Operand` that of b.
+template <class V> struct DotF32 {
+  using Lanes = V;
+  using Acc = typename V::F;
+  using Operand = typename V::F;
+  using Out = float;
+  static constexpr bool rowCorrection = false;
+  static Acc zero() { return V::zeroF(); }
+  static Acc splat(const Out *p) { return V::splatF(p); }
+  static Acc add(Acc a, Acc b) { return V::addF(a, b); }
+  static Acc loadC(const Out *p, typename V::Mask m) { return V::loadF(p, m); }
+  static void storeC(Out *p, Acc v, typename V::Mask m) { V::storeF(p, v, m); }
+  static Operand loadB(const char *p) { return V::loadF(p); }
+  static Operand loadB(const char *p, typename V::Mask m) { return V::loadF(p, m); }
+  static void storeB(char *p, Operand v) { V::storeF(p, v); }
+  static Operand splatA(const char *p) { return V::splatF(p); }
+  static Acc dot(Acc acc, Operand a, Operand b) { return V::fmaF(acc, a, b); }
+};
+
+/// Pairs of int16 with INT32 sums.
+template <class V> struct DotI16 {
+  using Lanes = V;
+  using Acc = typename V::I;
+  using Operand = typename V::I;
+  using Out = int32_t;
+  static constexpr bool rowCorrection = false;
+  static Acc zero() { return V::zeroI(); }
+  static Acc splat(const Out *p) { return V::splatI(p); }
+  static Acc add(Acc a, Acc b) { return V::addI(a, b); }
+  static Acc loadC(const Out *p, typename V::Mask m) { return V::loadI(p, m); }
+  static void storeC(Out *p, Acc v, typename V::Mask m) { V::storeI(p, v, m); }
+  static Operand loadB(const char *p) { return V::loadI(p); }
+  static Operand loadB(const char *p, typename V::Mask m) { return V::loadI(p, m); }
+  static void storeB(char *p, Operand v) { V::storeI(p, v); }
+  static Operand splatA(const char *p) { return V::splatI(p); }
+  static Acc dot(Acc acc, Operand a, Operand b) { return V::maddI(acc, a, b); }
+};
+
+/// One strip x panel. Byte strides.
+template <class D> struct Strip {
+  const char *a;
+  int64_t aRowStride, aStep;
+  const char *b;
+  int64_t bStep;
+  char *packed; // where the first strip leaves b, panelBytes apart
+  typename D::Out *c;
+  int64_t cRowStride; // elements
+  int64_t columns;    // valid ones of this panel
+  int64_t groups;
+  const typename D::Out *bias;       // null: none
+  const typename D::Out *correction; // one per row, null: none
+  bool load;                         // sums start from c
+};
+
+template <class D, int Rows, int Vectors, bool FirstUse> void runStrip(const Strip<D> &s) {
+  using V = typename D::Lanes;
+  constexpr int W = V::lanes;
+  typename V::Mask mask[Vectors];
+  unroll<Vectors>([&](auto v) { mask[v.value] = V::mask(s.columns - v.value * W); });
+  typename D::Acc acc[Rows][Vectors];
+  {
+    typename D::Acc start[Vectors];
+    unroll<Vectors>([&](auto v) {
+      start[v.value] = s.bias ? D::loadC(s.bias + v.value * W, mask[v.value]) : D::zero();
+    });
+    unroll<Rows>(
+        [&](auto i) { unroll<Vectors>([&](auto v) { acc[i.value][v.value] = start[v.value]; }); });
+    if (s.load)
+      unroll<Rows>([&](auto i) {
+        const typename D::Out *c = s.c + i.value * s.cRowStride;
+        unroll<Vectors>([&](auto v) {
+          auto old = D::loadC(c + v.value * W, mask[v.value]);
+          acc[i.value][v.value] = s.bias ? D::add(old, start[v.value]) : old;
+        });
+      });
+    if constexpr (D::rowCorrection)
+      if (s.correction)
+        unroll<Rows>([&](auto i) {
+          unroll<Vectors>([&](auto v) {
+            acc[i.value][v.value] = D::add(acc[i.value][v.value], D::splat(s.correction + i.value));
+          });
+        });
+  }
+  // Rows are addressed as base + {0, 1, 2, 3} strides: few registers, no address arithmetic.
+  constexpr int Bases = (Rows + 3) / 4;
+  const char *a[Bases];
+  unroll<Bases>([&](auto i) { a[i.value] = s.a + 4 * i.value * s.aRowStride; });
+  const int64_t row = s.aRowStride, aStep = s.aStep, bStep = FirstUse ? s.bStep : Vectors * W * 4;
+  const char *b = s.b;
+  [[maybe_unused]] char *packed = s.packed;
+  for (int64_t g = s.groups; g > 0; --g) {
+    typename D::Operand bv[Vectors];
+    unroll<Vectors>([&](auto v) {
+      if constexpr (FirstUse) {
+        bv[v.value] = D::loadB(b + v.value * W * 4, mask[v.value]);
+        D::storeB(packed + v.value * W * 4, bv[v.value]);
+      } else {
+        bv[v.value] = D::loadB(b + v.value * W * 4);
+      }
+    });
+    unroll<Rows>([&](auto i) {
+      typename D::Operand av = D::splatA(a[i.value / 4] + (i.value % 4) * row);
+      unroll<Vectors>(
+          [&](auto v) { acc[i.value][v.value] = D::dot(acc[i.value][v.value], av, bv[v.value]); });
+    });
+    unroll<Bases>([&](auto i) { a[i.value] += aStep; });
+    b += bStep;
+    if constexpr (FirstUse)
+      packed += Vectors * W * 4;
+  }
+  unroll<Rows>([&](auto i) {
+    typename D::Out *c = s.c + i.value * s.cRowStride;
+    unroll<Vectors>(
+        [&](auto v) { D::storeC(c + v.value * W, acc[i.value][v.value], mask[v.value]); });
+  });
+}
+
+/// Table of strips by [rows - 1], filled at compile time.
+template <class D, int Vectors, bool FirstUse> struct StripTable {
+  using Fn = void (*)(const Strip<D> &);
+  Fn fn[D::Lanes::maxRows];
+  constexpr StripTable() : fn() { fill<0>(); }
+  template <int I> constexpr void fill() {
+    if constexpr (I < D::Lanes::maxRows) {
+      fn[I] = runStrip<D, I + 1, Vectors, FirstUse>;
+      fill<I + 1>();
+    }
+  }
+};
+
+/// Rows that lie a multiple of 2 KiB apart share one or two sets of the first-level cache,
+/// fewer ways than a strip has rows.
+inline bool stridesAlias(int64_t rowBytes) { return rowBytes % 2048 == 0; }
+
+template <class D, class FA, class FB, class Args> void panelGemm(const Args &x) {
+  using V = typename D::Lanes;
+  using In = typename FA::In;
+  using Out = typename D::Out;
+  constexpr int W = V::lanes, G = FA::group, NR = 2 * W;
+  constexpr int64_t blockGroups = 256, blockRows = 504; // 504 = 36 strips of 14, 84 of 6
+  static constexpr StripTable<D, 1, false> narrow;
+  static constexpr StripTable<D, 2, false> wide;
+  static constexpr StripTable<D, 1, true> narrowFirst;
+  static constexpr StripTable<D, 2, true> wideFirst;
+  if (x.m <= 0 || x.n <= 0)
+    return;
+
+  const int64_t maxGroups = min64(ceilDiv(x.k, G), blockGroups);
+  const int64_t maxRows = min64(x.m, blockRows);
+  // One more line than a power of two keeps packed rows out of each other's cache sets.
+  const int64_t aRowBytes = roundUp(maxGroups, W) * 4 + 64, aStepBytes = roundUp(maxRows, W) * 4;
+  const int64_t panelBytes = maxGroups * NR * 4;
+  int64_t aBytes = aRowBytes * maxRows;
+  if (aStepBytes * maxGroups > aBytes)
+    aBytes = aStepBytes * maxGroups;
+  char *panel = pto::kernels::packingScratch(size_t(panelBytes + aBytes + maxRows * 4));
+  char *aPacked = panel + panelBytes;
+  Out *correction = reinterpret_cast<Out *>(aPacked + aBytes);
+
+  const bool aReused = x.n > 2 * NR;
+  for (int64_t m0 = 0; m0 < x.m; m0 += blockRows) {
+    const int64_t rows = min64(blockRows, x.m - m0);
+    int64_t k0 = 0;
+    do { // at least once: k may be 0
+      const int64_t depth = min64(blockGroups * G, x.k - k0), groups = ceilDiv(depth, G);
+      const In *a = x.a + m0 * x.aRowStride + k0 * x.aColStride;
+      Strip<D> s;
+      s.groups = groups;
+      s.a = reinterpret_cast<const char *>(a);
+      s.aRowStride = x.aRowStride * int64_t(sizeof(In));
+      s.aStep = x.aColStride * int64_t(sizeof(In)) * G;
+      bool direct = FA::isDword && (G == 1 || (x.aColStride == 1 && depth % G == 0));
+      if (direct && aReused && x.aColStride == 1 && stridesAlias(s.aRowStride))
+        direct = false;
+      if (!direct) {
+        if (x.aRowStride == 1 && x.aColStride != 1) {
+          for (int64_t i = 0; i < rows; i += W)
+            packAcross<V, FA>(a + i, x.aColStride, depth, min64(W, rows - i), aPacked + i * 4,
+                              aStepBytes);
+          s.aRowStride = 4;
+          s.aStep = aStepBytes;
+        } else {
+          for (int64_t i = 0; i < rows; ++i) {
+            const In *row = a + i * x.aRowStride;
+            char *dst = aPacked + i * aRowBytes;
+            if (x.aColStride == 1)
+              packLine<V, FA>(row, depth, dst);
+            else
+              packScatteredLine<V, FA>(row, x.aColStride, depth, dst);
+          }
+          s.aRowStride = aRowBytes;
+          s.aStep = 4;
+        }
+        s.a = aPacked;
+      }
+      if constexpr (D::rowCorrection) {
+        D::correct(s.a, s.aRowStride, s.aStep, rows, groups, correction);
+        s.correction = correction;
+      }
+      s.cRowStride = x.cRowStride;
+      s.load = x.accumulate || k0 > 0;
+      s.packed = panel;
+      const char *aBlock = s.a;
+      const int64_t strips = ceilDiv(rows, V::maxRows);
+      for (int64_t n0 = 0; n0 < x.n; n0 += NR) {
+        s.columns = min64(NR, x.n - n0);
+        s.bias = x.bias && k0 == 0 ? x.bias + n0 : nullptr;
+        const bool oneVector = s.columns <= W;
+        const int64_t width = oneVector ? W : NR;
+        const auto *b = x.b + k0 * x.bRowStride + n0 * x.bColStride;
+        const bool packOnFirstUse = FB::isDword && G == 1 && x.bColStride == 1;
+        if (packOnFirstUse) {
+          s.b = reinterpret_cast<const char *>(b);
+          s.bStep = x.bRowStride * 4;
+        } else {
+          for (int64_t j = 0; j < s.columns; j += W)
+            packNeighbours<V, FB>(b + j * x.bColStride, x.bRowStride, x.bColStride, depth,
+                                  min64(W, s.columns - j), panel + j * 4, width * 4);
+          s.b = panel;
+        }
+        // Strips of equal height, so that the last one is not a slow sliver.
+        for (int64_t strip = 0, i = 0; strip < strips; ++strip) {
+          const int64_t height = rows / strips + (strip < rows % strips);
+          s.a = aBlock + i * s.aRowStride;
+          s.c = x.c + (m0 + i) * x.cRowStride + n0;
+          if constexpr (D::rowCorrection)
+            s.correction = correction + i;
+          if (strip == 0 && packOnFirstUse) {
+            (oneVector ? narrowFirst.fn : wideFirst.fn)[height - 1](s);
+            s.b = panel;
+          } else {
+            (oneVector ? narrow.fn : wide.fn)[height - 1](s);
+          }
+          i += height;
+        }
+      }
+      k0 += depth;
+    } while (k0 < x.k);
+  }
+}
+
+} // namespace
+#endif // PTOAS_KERNELS_PANELGEMM_H
