@@ -1,0 +1,130 @@
+//===- Stream.h - ordered queues of device work ---------------------------===//
+//
+// A stream executes its work in launch order. Work launched on an idle stream runs on the launching
+// thread (no hand-over, no wake-up); otherwise it is queued for the stream's own thread, which is
+// created on first need. The two cannot be told apart by order, only by time.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "npu_runtime/Error.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+namespace npu {
+
+class Device;
+class Graph;
+
+/// May run more than once (graph replay), so it owns copies of all it needs.
+using Work = std::function<void()>;
+
+enum class StreamKind { Default, Pool, SyncLaunch };
+
+class NPU_API Stream {
+public:
+  Stream(Device &device, int64_t id, int priority, StreamKind kind);
+  ~Stream();
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+
+  Device &device() const { return device_; }
+  int64_t id() const { return id_; }
+  int priority() const { return priority_; }
+  /// A sync-launch stream goes round the device's task queue.
+  bool isSyncLaunch() const { return kind_ == StreamKind::SyncLaunch; }
+  bool isDefault() const { return kind_ == StreamKind::Default; }
+
+  /// Executes work behind all earlier work: here if the stream is idle, else on the stream's thread.
+  /// An exception of work that runs here goes to the caller; of queued work, to the device's error state.
+  /// While the stream is captured the work becomes a graph node instead. Does not look at the task queue: see launch().
+  template <class F> void run(std::string_view name, F &&work) {
+    if (!tryBegin()) {
+      push(name, Work(std::forward<F>(work)));
+      return;
+    }
+    Finish finish{*this, exchangeRunning(this)};
+    work();
+  }
+
+  /// Queues work for the stream's thread even if the stream is idle. `always`: runs although an earlier one failed.
+  void push(std::string_view name, Work work, bool always = false);
+
+  /// Whether all work launched so far has finished, the running one included.
+  bool query() const;
+  /// Blocks until all work launched so far has finished. Throws the device's pending error.
+  void synchronize();
+  /// As synchronize(), leaves the error in place.
+  void waitFinished();
+
+  /// The graph that captures this stream, or null.
+  Graph *capture() const { return capture_.load(std::memory_order_acquire); }
+  void setCapture(Graph *graph) { capture_.store(graph, std::memory_order_release); }
+
+  /// The stream whose work the calling thread executes now, or null.
+  static Stream *running();
+
+  /// Finishes queued work and ends the thread. Called once, at shutdown.
+  void stop();
+
+private:
+  struct Task {
+    Work work;
+    std::string name;
+    bool always;
+  };
+  struct Finish {
+    Stream &stream;
+    Stream *outer;
+    ~Finish() {
+      exchangeRunning(outer);
+      if (outer != &stream)
+        stream.end();
+    }
+  };
+  bool tryBegin();
+  void end();
+  void work();
+  static Stream *exchangeRunning(Stream *stream);
+
+  Device &device_;
+  const int64_t id_;
+  const int priority_;
+  const StreamKind kind_;
+  std::atomic<Graph *> capture_{nullptr};
+
+  mutable std::mutex mutex_;
+  std::condition_variable workReady_, finished_;
+  std::deque<Task> tasks_;
+  uint64_t submitted_ = 0, completed_ = 0; // work items, running one included in submitted_
+  bool busy_ = false, stopping_ = false;
+  int waiters_ = 0;
+  std::thread thread_;
+};
+
+/// Launches work on a stream the way an operator does: behind what waits in the device's task queue, then run().
+/// Throws a pending error of the device.
+NPU_API bool mustQueue(Stream &stream);
+NPU_API void enqueueLaunch(Stream &stream, std::string_view name, Work work, bool forceQueue, bool always);
+NPU_API void finishLaunch(Stream &stream);
+
+template <class F> void launch(Stream &stream, std::string_view name, F &&work) {
+  if (mustQueue(stream)) {
+    enqueueLaunch(stream, name, Work(std::forward<F>(work)), /*forceQueue=*/false, /*always=*/false);
+    return;
+  }
+  stream.run(name, std::forward<F>(work));
+  finishLaunch(stream);
+}
+
+} // namespace npu

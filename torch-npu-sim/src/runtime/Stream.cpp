@@ -1,0 +1,190 @@
+//===- Stream.cpp - ordered queues of device work -------------------------===//
+#include "npu_runtime/Stream.h"
+
+#include "npu_runtime/Device.h"
+#include "npu_runtime/Graph.h"
+
+namespace npu {
+namespace {
+
+thread_local Stream *runningStream = nullptr;
+WaitHooks waitHooks;
+
+/// What a caught exception says.
+std::string currentMessage() {
+  try {
+    throw;
+  } catch (const std::exception &e) {
+    return e.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
+} // namespace
+
+void setWaitHooks(WaitHooks hooks) { waitHooks = hooks; }
+
+HostWait::HostWait() {
+  if (waitHooks.enter)
+    token_ = waitHooks.enter();
+}
+
+HostWait::~HostWait() {
+  if (waitHooks.leave)
+    waitHooks.leave(token_);
+}
+
+Stream::Stream(Device &device, int64_t id, int priority, StreamKind kind)
+    : device_(device), id_(id), priority_(priority), kind_(kind) {}
+
+Stream::~Stream() { stop(); }
+
+Stream *Stream::running() { return runningStream; }
+
+Stream *Stream::exchangeRunning(Stream *stream) { return std::exchange(runningStream, stream); }
+
+bool Stream::tryBegin() {
+  if (runningStream == this)
+    return true; // Work launched by work is part of it.
+  if (capture())
+    return false;
+  std::lock_guard lock(mutex_);
+  if (busy_ || !tasks_.empty() || (config().forceAsync && !stopping_))
+    return false;
+  busy_ = true;
+  ++submitted_;
+  return true;
+}
+
+void Stream::end() {
+  std::lock_guard lock(mutex_);
+  busy_ = false;
+  ++completed_;
+  if (!tasks_.empty())
+    workReady_.notify_one();
+  if (waiters_)
+    finished_.notify_all();
+}
+
+void Stream::push(std::string_view name, Work work, bool always) {
+  if (Graph *graph = capture()) {
+    graph->append(name, std::move(work));
+    return;
+  }
+  if (runningStream == this) {
+    work();
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      ++submitted_;
+      tasks_.push_back({std::move(work), std::string(name), always});
+      if (!thread_.joinable())
+        thread_ = std::thread([this] { this->work(); });
+      else if (!busy_)
+        workReady_.notify_one();
+      return;
+    }
+  }
+  work(); // After shutdown there is nobody else.
+}
+
+void Stream::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    workReady_.wait(lock, [this] { return !busy_ && (!tasks_.empty() || stopping_); });
+    if (tasks_.empty())
+      return;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    if (task.always || !device_.failed()) {
+      runningStream = this;
+      try {
+        task.work();
+      } catch (...) {
+        device_.setError(task.name, currentMessage());
+      }
+      runningStream = nullptr;
+    }
+    task.work = nullptr; // What the work holds goes before anybody hears that it is done.
+    lock.lock();
+    busy_ = false;
+    ++completed_;
+    if (waiters_)
+      finished_.notify_all();
+  }
+}
+
+bool Stream::query() const {
+  std::lock_guard lock(mutex_);
+  return !busy_ && tasks_.empty();
+}
+
+void Stream::waitFinished() {
+  if (runningStream == this)
+    return;
+  {
+    std::lock_guard lock(mutex_);
+    if (!busy_ && tasks_.empty())
+      return;
+  }
+  HostWait wait;
+  std::unique_lock lock(mutex_);
+  uint64_t target = submitted_;
+  ++waiters_;
+  finished_.wait(lock, [&] { return completed_ >= target; });
+  --waiters_;
+}
+
+void Stream::synchronize() {
+  refuseInCapture(*this, "stream synchronization");
+  if (!isSyncLaunch())
+    device_.taskQueue(*this).drain();
+  waitFinished();
+  device_.throwIfFailed(/*acknowledge=*/true);
+}
+
+void Stream::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    workReady_.notify_all();
+  }
+  if (thread_.joinable())
+    thread_.join();
+}
+
+bool mustQueue(Stream &stream) {
+  Device &device = stream.device();
+  if (device.failed())
+    device.throwIfFailed(/*acknowledge=*/false);
+  if (config().taskQueueMode == 0 || stream.isSyncLaunch() || TaskQueue::onConsumer() || Stream::running() == &stream)
+    return false;
+  return !device.taskQueue(stream).idle();
+}
+
+void enqueueLaunch(Stream &stream, std::string_view name, Work work, bool forceQueue, bool always) {
+  if (mustQueue(stream)) {
+    auto launchIt = [&stream, name = std::string(name), work = std::move(work), always] {
+      stream.push(name, work, always);
+    };
+    stream.device().taskQueue(stream).enqueue(name, std::move(launchIt), always);
+  } else if (forceQueue) {
+    stream.push(name, std::move(work), always);
+  } else {
+    stream.run(name, std::move(work));
+  }
+}
+
+void finishLaunch(Stream &stream) {
+  if (config().launchBlocking && !stream.capture() && Stream::running() != &stream) {
+    stream.waitFinished();
+    stream.device().throwIfFailed(/*acknowledge=*/true);
+  }
+}
+
+} // namespace npu
