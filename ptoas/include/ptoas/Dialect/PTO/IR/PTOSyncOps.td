@@ -1,0 +1,237 @@
+//===- PTOSyncOps.td - flags, barriers, FIFOs, signals -----*- tablegen -*-===//
+#ifndef PTOAS_DIALECT_PTO_IR_PTOSYNCOPS_TD
+#define PTOAS_DIALECT_PTO_IR_PTOSYNCOPS_TD
+
+include "mlir/IR/SymbolInterfaces.td"
+include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
+
+// Orders queues: nothing may move over it.
+class PTO_OrderOp<string mnemonic, list<Trait> traits = []>
+    : PTO_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+
+class PTO_FlagOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PIPEAttr:$src_pipe, PTO_PIPEAttr:$dst_pipe, PTO_EVENTAttr:$event_id);
+  let assemblyFormat = [{
+    `[` custom<Pipe>($src_pipe) `,` custom<Pipe>($dst_pipe) `,` custom<Event>($event_id) `]` attr-dict
+  }];
+}
+def PTO_SetFlagOp : PTO_FlagOp<"set_flag"> { let summary = "Queue src signals an event to queue dst."; }
+def PTO_WaitFlagOp : PTO_FlagOp<"wait_flag"> { let summary = "Queue dst waits for an event of queue src."; }
+class PTO_FlagDynOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PIPEAttr:$src_pipe, PTO_PIPEAttr:$dst_pipe, Index:$event_id);
+  let assemblyFormat = "`[` custom<Pipe>($src_pipe) `,` custom<Pipe>($dst_pipe) `,` $event_id `]` attr-dict";
+}
+def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn"> { let summary = "set_flag with a run-time event id."; }
+def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn"> { let summary = "wait_flag with a run-time event id."; }
+
+def PTO_DeclareEventIdArrayOp : PTO_Op<"declare_eventid_array"> {
+  let summary = "Storage for run-time event ids.";
+  let results = (outs Res<PTO_EventIdArrayType, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `->` type($result)";
+}
+def PTO_EventIdArrayGetOp : PTO_Op<"eventid_array_get"> {
+  let summary = "Read an event id.";
+  let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemRead]>:$array, Index:$index);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$array `[` $index `]` attr-dict `:` type($array)";
+}
+def PTO_EventIdArraySetOp : PTO_Op<"eventid_array_set"> {
+  let summary = "Write an event id.";
+  let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemWrite]>:$array, Index:$index, Index:$value);
+  let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` type($array)";
+}
+class PTO_EventOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PipeEventTypeAttr:$src_op, PTO_PipeEventTypeAttr:$dst_op, PTO_EVENTAttr:$event_id);
+  let assemblyFormat = [{
+    `[` custom<PipeEvent>($src_op) `,` custom<PipeEvent>($dst_op) `,` custom<Event>($event_id) `]` attr-dict
+  }];
+}
+def PTO_RecordEventOp : PTO_EventOp<"record_event"> { let summary = "set_flag named by kinds of instruction."; }
+def PTO_WaitEventOp : PTO_EventOp<"wait_event"> { let summary = "wait_flag named by kinds of instruction."; }
+def PTO_BarrierOp : PTO_OrderOp<"barrier"> {
+  let summary = "Everything issued to the queue before is done before anything after.";
+  let arguments = (ins PTO_PIPEAttr:$pipe);
+  let assemblyFormat = "custom<Pipe>($pipe) attr-dict";
+}
+def PTO_BarrierSyncOp : PTO_OrderOp<"barrier_sync"> {
+  let summary = "Barrier of the queue that runs a kind of instruction.";
+  let arguments = (ins PTO_PipeEventTypeAttr:$op_type);
+  let assemblyFormat = "`[` custom<PipeEvent>($op_type) `]` attr-dict";
+}
+class PTO_BufTokenOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PIPEAttr:$pipe, PTO_IntAttr:$buf_id, DefaultValuedAttr<PTO_IntAttr, "0">:$mode);
+  let assemblyFormat = "custom<BufToken>($pipe, $buf_id, $mode) attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_GetBufOp : PTO_BufTokenOp<"get_buf"> { let summary = "Take the token of a buffer."; }
+def PTO_RlsBufOp : PTO_BufTokenOp<"rls_buf"> { let summary = "Give the token of a buffer back."; }
+
+def PTO_SyncSetOp : PTO_OrderOp<"sync.set"> {
+  let summary = "Signal the other core of the cluster.";
+  let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn,
+                       OptionalAttr<PTO_IntAttr>:$ffts_mode);
+  let assemblyFormat = "custom<Pipe>($pipe) `,` custom<EventNumber>($event_id, $event_id_dyn) attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_SyncWaitOp : PTO_OrderOp<"sync.wait"> {
+  let summary = "Wait for a signal of the other core of the cluster.";
+  let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn,
+                       OptionalAttr<PTO_IntAttr>:$ffts_mode);
+  let assemblyFormat = "custom<Pipe>($pipe) `,` custom<EventNumber>($event_id, $event_id_dyn) attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_SetFftsOp : PTO_OrderOp<"set_ffts"> {
+  let summary = "Base address of the cross-core signals.";
+  let arguments = (ins PTO_PtrType:$base);
+  let assemblyFormat = "$base attr-dict `:` type($base)";
+}
+class PTO_CrossOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn);
+  let assemblyFormat = "custom<Pipe>($pipe) `,` custom<EventNumber>($event_id, $event_id_dyn) attr-dict";
+}
+def PTO_SetCrossBlockOp : PTO_CrossOp<"set_cross_block"> { let summary = "Signal another block."; }
+def PTO_WaitCrossBlockOp : PTO_CrossOp<"wait_cross_block"> { let summary = "Wait for another block."; }
+def PTO_SetIntraBlockOp : PTO_CrossOp<"set_intra_block"> { let summary = "Signal inside a block."; }
+def PTO_WaitIntraBlockOp : PTO_CrossOp<"wait_intra_block"> { let summary = "Wait inside a block."; }
+
+class PTO_SectionOp<string mnemonic> : PTO_Op<mnemonic, [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+def PTO_SectionCubeOp : PTO_SectionOp<"section.cube"> { let summary = "Code of the cube core only."; }
+def PTO_SectionVectorOp : PTO_SectionOp<"section.vector"> { let summary = "Code of the vector cores only."; }
+
+def PTO_SyncAllOp : PTO_OrderOp<"syncall", [AttrSizedOperandSegments]> {
+  let summary = "All cores meet; the soft mode does so through a workspace in global memory.";
+  let arguments = (ins Optional<AnyTypeOf<[PTO_PtrType, PTO_TensorViewType, PTO_PartitionTensorViewType]>>:$workspace,
+                       Optional<AnySignlessInteger>:$usedCores,
+                       PTO_SyncAllModeAttr:$mode, PTO_SyncCoreTypeAttr:$core_type);
+  let assemblyFormat = [{
+    `(` ($workspace^ (`,` $usedCores^)? `:` type($workspace) (`,` type($usedCores)^)?)? `)`
+    `mode` `=` $mode `,` `core_type` `=` $core_type attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_FenceBarrierAllOp : PTO_OrderOp<"fence.barrier_all"> {
+  let summary = "All transfers are visible before anything after.";
+  let arguments = (ins PTO_FenceScopeAttr:$scope);
+  let assemblyFormat = "$scope attr-dict";
+}
+def PTO_CacheInvalidOp : PTO_OrderOp<"cmo.cacheinvalid"> {
+  let summary = "Drop cached global memory: all of it, or the line of a view.";
+  let arguments = (ins Optional<AnyTypeOf<[PTO_PtrType, PTO_TensorViewType, PTO_PartitionTensorViewType]>>:$target,
+                       OptionalAttr<PTO_AddressSpaceAttr>:$space);
+  let assemblyFormat = [{
+    (`all` $space^):($target `single_cache_line` `:` type($target))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Cross-core FIFOs
+//===----------------------------------------------------------------------===//
+
+def PTO_ReserveBufferOp : PTO_OrderOp<"reserve_buffer"> {
+  let summary = "Local bytes that the peer core fills through a FIFO.";
+  let arguments = (ins StrAttr:$name, PTO_IntAttr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$auto_,
+                       OptionalAttr<PTO_IntAttr>:$base);
+  let results = (outs I32:$result);
+  // By hand because `auto` cannot name a C++ member.
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def PTO_ImportReservedBufferOp : PTO_OrderOp<"import_reserved_buffer", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The buffer that the peer function reserved under a name.";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `->` type($result)";
+}
+class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandSegments]> {
+  let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size,
+                       OptionalAttr<PTO_IntAttr>:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
+                       OptionalAttr<BoolAttr>:$nosplit, OptionalAttr<AnyAttr>:$acc_push_epilogue,
+                       Optional<PTO_PtrType>:$gm_slot_buffer, Optional<AnyType>:$gm_slot_tensor,
+                       Optional<I32>:$c2v_consumer_buf, Optional<I32>:$v2c_consumer_buf);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
+      return parseInitPipe(parser, result);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) { printInitPipe(printer, *this); }
+    ::llvm::LogicalResult $cppClass::verify() { return verifyInitPipe(*this); }
+  }];
+}
+def PTO_AicInitializePipeOp : PTO_InitPipeOp<"aic_initialize_pipe"> { let summary = "The cube core joins a FIFO."; }
+def PTO_AivInitializePipeOp : PTO_InitPipeOp<"aiv_initialize_pipe"> { let summary = "The vector core joins a FIFO."; }
+
+class PTO_PipeUseOp<string mnemonic, list<Trait> traits = []> : PTO_OrderOp<mnemonic, traits> {
+  let hasVerifier = 1;
+  let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyPipeUse(*this); }";
+}
+class PTO_PushOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
+  let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split,
+                       Optional<AnySignlessIntegerOrIndex>:$aiv_subblockid);
+  let assemblyFormat = [{
+    `(` $tile `:` type($tile) `)` attr-dict (`aiv_subblockid` `(` $aiv_subblockid^ `:` type($aiv_subblockid) `)`)?
+  }];
+}
+def PTO_TPushToAivOp : PTO_PushOp<"tpush_to_aiv"> { let summary = "Send a tile from the cube core to the vector cores."; }
+def PTO_TPushToAicOp : PTO_PushOp<"tpush_to_aic"> { let summary = "Send a tile from a vector core to the cube core."; }
+class PTO_PopOp<string mnemonic> : PTO_PipeUseOp<mnemonic, [AttrSizedOperandSegments]> {
+  let arguments = (ins Optional<Index>:$validRow, Optional<Index>:$validCol,
+                       DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
+  let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
+  let assemblyFormat = "(`(` $validRow^ `,` $validCol `)`)? attr-dict `->` type($result)";
+}
+def PTO_TPopFromAicOp : PTO_PopOp<"tpop_from_aic"> { let summary = "Receive a tile from the cube core."; }
+def PTO_TPopFromAivOp : PTO_PopOp<"tpop_from_aiv"> { let summary = "Receive a tile from a vector core."; }
+class PTO_FreeOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
+  let arguments = (ins Optional<AnyType>:$entry, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
+  let assemblyFormat = "(`(` $entry^ `:` type($entry) `)`)? attr-dict";
+}
+def PTO_TFreeFromAicOp : PTO_FreeOp<"tfree_from_aic"> { let summary = "Give the slot of the last popped tile back."; }
+def PTO_TFreeFromAivOp : PTO_FreeOp<"tfree_from_aiv"> { let summary = "Give the slot of the last popped tile back."; }
+
+class PTO_InternalPipeOp<string mnemonic, list<Trait> traits = []> : PTO_OrderOp<mnemonic, traits>;
+def PTO_InitializeL2LPipeOp : PTO_InternalPipeOp<"initialize_l2l_pipe"> {
+  let summary = "A FIFO from local memory to local memory (A5).";
+  let arguments = (ins PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size, PTO_IntAttr:$slot_num, OptionalAttr<PTO_IntAttr>:$flag_base,
+                       OptionalAttr<BoolAttr>:$nosplit, I32:$local_buf, Optional<I32>:$peer_buf);
+  let results = (outs PTO_PipeType:$result);
+  let assemblyFormat = [{
+    attr-dict `(` $local_buf `:` type($local_buf) (`,` $peer_buf^ `:` type($peer_buf))? `)` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+def PTO_InitializeL2G2LPipeOp : PTO_InternalPipeOp<"initialize_l2g2l_pipe", [AttrSizedOperandSegments]> {
+  let summary = "A FIFO through global memory.";
+  let arguments = (ins PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size, PTO_IntAttr:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
+                       OptionalAttr<PTO_IntAttr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit,
+                       PTO_PtrType:$gm_buf, Optional<I32>:$local_buf, Optional<I32>:$peer_buf);
+  let results = (outs PTO_PipeType:$result);
+  let assemblyFormat = [{
+    attr-dict `(` $gm_buf `:` type($gm_buf) (`,` $local_buf^ `:` type($local_buf))?
+    (`,` `peer` $peer_buf^ `:` type($peer_buf))? `)` `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TPushOp : PTO_InternalPipeOp<"tpush", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Send a tile through a FIFO.";
+  let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` type($tile) `,` type($pipe_handle) `)` attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_TPopOp : PTO_InternalPipeOp<"tpop", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Receive a tile from a FIFO.";
+  let arguments = (ins Arg<PTO_TileBufType, "", [MemWrite]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` type($tile) `,` type($pipe_handle) `)` attr-dict";
+}
+def PTO_TFreeOp : PTO_InternalPipeOp<"tfree", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Give the slot of the last popped tile back.";
+  let arguments = (ins PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let assemblyFormat = "`(` $pipe_handle `:` type($pipe_handle) `)` attr-dict";
+}
+
+#endif // PTOAS_DIALECT_PTO_IR_PTOSYNCOPS_TD

@@ -1,0 +1,580 @@
+//===- PTOTileOps.td - the tile instruction set ------------*- tablegen -*-===//
+//
+// One record per instruction, grouped as in the manual: data movement, matrix,
+// element-wise, compare and generate, reduce and broadcast, gather and sort.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTOAS_DIALECT_PTO_IR_PTOTILEOPS_TD
+#define PTOAS_DIALECT_PTO_IR_PTOTILEOPS_TD
+
+include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
+
+defvar A5Only = "false, true";
+defvar Both = "true, true";
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+def PTO_TLoadOp : PTO_TileOp<"tload", "TLOAD", "PIPE_MTE2",
+    [ViewIn<"src">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">, OptClause<"padValue">,
+     OptClause<"leftPaddingNum">, OptClause<"rightPaddingNum">, OptClause<"initCondition">], [],
+    (ins OptionalAttr<PTO_PadModeAttr>:$padMode, UnitAttr:$initOutBuffer), "checkTLoad", Both, 0, 0, 1> {
+  let summary = "Copy a window of global memory into a tile.";
+}
+def PTO_TPrefetchOp : PTO_TileOp<"tprefetch", "TPREFETCH", "PIPE_MTE2",
+    [ViewIn<"src">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">], [], (ins), "checkTPrefetch"> {
+  let summary = "Bring a window of global memory near.";
+}
+def PTO_TStoreOp : PTO_TileOp<"tstore", "TSTORE", "getStorePipe",
+    [In<"src", E_Any, "spaces::Vec | spaces::Mat | spaces::Acc">, OptIn<"fp", E_Any, "spaces::Scaling">,
+     OptSc<"preQuantScalar">, ViewOut<"dst">], [],
+    (ins DefaultValuedAttr<PTO_STPhaseAttr, "::mlir::pto::STPhase::Unspecified">:$stPhase,
+         DefaultValuedAttr<PTO_AtomicTypeAttr, "::mlir::pto::AtomicType::AtomicNone">:$atomicType,
+         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
+    "checkTStore", Both, 0, 0, 1> {
+  let summary = "Copy the valid part of a tile into a window of global memory.";
+}
+def PTO_TStoreFpOp : PTO_TileOp<"tstore_fp", "TSTORE_FP", "PIPE_FIX",
+    [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, ViewOut<"dst">], [], (ins),
+    "checkTStoreFp"> {
+  let summary = "Store an accumulator, quantised by a vector of scales.";
+}
+def PTO_TMovOp : PTO_TileOp<"tmov", "TMOV", "getMovePipe",
+    [In<"src", E_Any, SpAny>, OptIn<"fp", E_Any, SpAny>, OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
+    (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
+         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
+    "checkTMov", Both, 0, 0, 1> {
+  let summary = "Move a tile between memory spaces.";
+}
+def PTO_TMovFpOp : PTO_TileOp<"tmov.fp", "TMOV_FP", "PIPE_FIX",
+    [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Out<"dst", E_Any, "spaces::Mat">], [],
+    (ins), "checkTMovFp"> {
+  let summary = "Move an accumulator to L1, quantised by a vector of scales.";
+}
+def PTO_TExtractOp : PTO_TileOp<"textract", "TEXTRACT", "getExtractPipe",
+    [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
+     OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
+    (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
+         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
+    "checkTExtract", Both, 0, 0, 1> {
+  let summary = "Copy the window of a tile that starts at (row, col).";
+}
+def PTO_TInsertOp : PTO_TileOp<"tinsert", "TINSERT", "getInsertPipe",
+    [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
+     OptSc<"preQuantScalar">, InOut<"dst", E_Any, SpAny>], [],
+    (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode, OptionalAttr<PTO_TInsertModeAttr>:$tinsertMode,
+         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
+    "checkTInsert", Both, 0, 0, 1> {
+  let summary = "Copy a tile into the window of another that starts at (row, col).";
+}
+def PTO_TExtractFpOp : PTO_TileOp<"textract_fp", "TEXTRACT_FP", "PIPE_FIX",
+    [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Idx<"row">, Idx<"col">,
+     Out<"dst", E_Any, "spaces::Mat">], [], (ins), "checkFixpipeQuant"> {
+  let summary = "textract from an accumulator, quantised by a vector of scales.";
+}
+def PTO_TInsertFpOp : PTO_TileOp<"tinsert_fp", "TINSERT_FP", "PIPE_FIX",
+    [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Idx<"row">, Idx<"col">,
+     InOut<"dst", E_Any, "spaces::Mat">], [], (ins), "checkFixpipeQuant"> {
+  let summary = "tinsert from an accumulator, quantised by a vector of scales.";
+}
+def PTO_TPackOp : PTO_TileOp<"tpack", "TPACK", "PIPE_V", [In<"src">, Out<"dst">],
+    [PTO_Rule<"SameValid", "src dst">], (ins), "checkTPack", A5Only> {
+  let summary = "Keep the low bytes of each element.";
+}
+def PTO_TTransOp : PTO_TileOp<"ttrans", "TTRANS", "PIPE_V",
+    [In<"src", E_Data>, OptTmp<"tmp", E_Data>, Out<"dst", E_Data>], [PTO_Rule<"SameElem", "src tmp dst">],
+    (ins), "checkTTrans"> {
+  let summary = "Transpose.";
+}
+def PTO_TConcatOp : PTO_TileOp<"tconcat", "TCONCAT", "PIPE_V",
+    [In<"src0", E_Data>, In<"src1", E_Data>, Out<"dst", E_Data>],
+    [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameRows", "src0 src1 dst">,
+     PTO_Rule<"RowMajor", "src0 src1 dst", "A5">], (ins), "checkTConcat"> {
+  let summary = "Put the valid columns of two tiles side by side.";
+}
+class PTO_FillPad<string mn, string cpp>
+    : PTO_TileOp<mn, cpp, "getFillPadPipe",
+                 [In<"src", E_Any, "spaces::Vec | spaces::Mat">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">],
+                 [PTO_Rule<"SameWidth", "src dst">], (ins OptionalAttr<PTO_PadValueAttr>:$padValue),
+                 "checkFillPad">;
+def PTO_TFillPadOp : PTO_FillPad<"tfillpad", "TFILLPAD"> {
+  let summary = "Copy, and fill what is not valid with the pad value of dst.";
+}
+def PTO_TFillPadInplaceOp : PTO_FillPad<"tfillpad_inplace", "TFILLPAD_INPLACE"> {
+  let summary = "Fill what is not valid with the pad value, in place.";
+}
+def PTO_TFillPadExpandOp : PTO_FillPad<"tfillpad_expand", "TFILLPAD_EXPAND"> {
+  let summary = "Copy into a larger tile and fill the rest with the pad value.";
+}
+def PTO_MGatherOp : PTO_TileOp<"mgather", "MGATHER", "PIPE_MTE2",
+    [ViewIn<"src">, In<"indices", E_I32>, OptTmp<>, Out<"dst">], [],
+    (ins OptionalAttr<PTO_CoalesceAttr>:$coalesce,
+         DefaultValuedAttr<PTO_GatherOOBAttr, "::mlir::pto::GatherOOB::Undefined">:$gatherOob), "checkMGather"> {
+  let summary = "Load rows or elements of global memory named by indices.";
+}
+def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
+    [In<"src">, In<"indices", E_I32>, ViewInOut<>], [],
+    (ins OptionalAttr<PTO_CoalesceAttr>:$coalesce,
+         DefaultValuedAttr<PTO_ScatterAtomicOpAttr, "::mlir::pto::ScatterAtomicOp::None">:$scatterAtomicOp,
+         DefaultValuedAttr<PTO_ScatterOOBAttr, "::mlir::pto::ScatterOOB::Undefined">:$scatterOob,
+         OptionalAttr<PTO_ScatterConflictAttr>:$scatterConflict), "checkMScatter"> {
+  let summary = "Store rows or elements to places of global memory named by indices.";
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix
+//===----------------------------------------------------------------------===//
+
+defvar PhaseAttr = (ins OptionalAttr<PTO_AccPhaseAttr>:$accPhase);
+class InL<string n = "lhs"> : In<n, E_Any, "spaces::Left">;
+class InR<string n = "rhs"> : In<n, E_Any, "spaces::Right">;
+class InA<string n = "accIn"> : In<n, E_Any, "spaces::Acc">;
+class InB<string n = "bias"> : In<n, E_Any, "spaces::Bias">;
+class InS<string n> : In<n, E_Any, "spaces::Scaling">;
+class OutA<string n = "dst"> : Out<n, E_Any, "spaces::Acc">;
+class PTO_Matrix<string mn, string cpp, list<PTO_Opnd> opnds, string check, string archs = Both>
+    : PTO_TileOp<mn, cpp, "PIPE_M", opnds, [], PhaseAttr, check, archs>;
+
+multiclass PTO_MatrixFamily<string mn, string cpp, string check, string mxArchs> {
+  def Op : PTO_Matrix<mn, cpp, [InL<>, InR<>, OutA<>], check> {
+    let summary = "dst = lhs * rhs.";
+  }
+  def AccOp : PTO_Matrix<mn # ".acc", cpp # "_ACC", [InA<>, InL<>, InR<>, OutA<>], check> {
+    let summary = "dst = accIn + lhs * rhs.";
+  }
+  def BiasOp : PTO_Matrix<mn # ".bias", cpp # "_BIAS", [InL<>, InR<>, InB<>, OutA<>], check> {
+    let summary = "dst = lhs * rhs + bias.";
+  }
+  def MxOp : PTO_Matrix<mn # ".mx", cpp # "_MX",
+                        [InL<>, InS<"lhsScale">, InR<>, InS<"rhsScale">, OutA<>], check, mxArchs> {
+    let summary = "dst = lhs * rhs with a shared scale per group.";
+  }
+  def MxAccOp : PTO_Matrix<mn # ".mx.acc", cpp # "_MX",
+                           [InA<>, InL<>, InS<"lhsScale">, InR<>, InS<"rhsScale">, OutA<>], check, mxArchs> {
+    let summary = "dst = accIn + lhs * rhs with a shared scale per group.";
+  }
+  def MxBiasOp : PTO_Matrix<mn # ".mx.bias", cpp # "_MX",
+                            [InL<>, InS<"lhsScale">, InR<>, InS<"rhsScale">, InB<>, OutA<>], check, mxArchs> {
+    let summary = "dst = lhs * rhs + bias with a shared scale per group.";
+  }
+}
+defm PTO_TMatmul : PTO_MatrixFamily<"tmatmul", "TMATMUL", "checkMatmul", A5Only>;
+defm PTO_TGemv : PTO_MatrixFamily<"tgemv", "TGEMV", "checkMatmul", A5Only>;
+def PTO_TGetScaleAddrOp : PTO_TileOp<"tget_scale_addr", "TGET_SCALE_ADDR", "PIPE_S",
+    [In<"src", E_Any, SpAny>, Out<"dst", E_Any, "spaces::Scaling">], [], (ins), "nullptr", A5Only> {
+  let summary = "Bind dst to the scales that belong to src.";
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise
+//===----------------------------------------------------------------------===//
+
+class PTO_Binary<string mn, PTO_Elems e, dag attrs = (ins)>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameValid", "src0 src1 dst">,
+                  PTO_Rule<"RowMajor", "src0 src1 dst">], attrs>;
+class PTO_BinaryTmp<string mn, PTO_Elems e, string check, dag attrs = (ins)>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, OptTmp<>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameValid", "src0 src1 dst">,
+                  PTO_Rule<"RowMajor", "src0 src1 dst">], attrs, check>;
+class PTO_Part<string mn, PTO_Elems e>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">], (ins), "checkPart">;
+
+def PTO_TAddOp : PTO_Binary<"tadd", E_N4_I8_BF> { let summary = "dst = src0 + src1."; }
+def PTO_TSubOp : PTO_Binary<"tsub", E_N4_I8_BF> { let summary = "dst = src0 - src1."; }
+def PTO_TMulOp : PTO_Binary<"tmul", E_N4_BF> { let summary = "dst = src0 * src1."; }
+def PTO_TDivOp : PTO_Binary<"tdiv", E_F2_N4, (ins OptionalAttr<PTO_DivPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 / src1.";
+}
+def PTO_TMaxOp : PTO_Binary<"tmax", E_N4_I8_BF> { let summary = "dst = max(src0, src1)."; }
+def PTO_TMinOp : PTO_Binary<"tmin", E_N4_I8_BF> { let summary = "dst = min(src0, src1)."; }
+def PTO_TFmodOp : PTO_Binary<"tfmod", E_N4, (ins OptionalAttr<PTO_FmodPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 - trunc(src0 / src1) * src1.";
+}
+def PTO_TRemOp : PTO_BinaryTmp<"trem", E_I32F32_N4, "checkRemTmp",
+                               (ins OptionalAttr<PTO_RemPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 - floor(src0 / src1) * src1.";
+}
+def PTO_TAndOp : PTO_Binary<"tand", E_Logic> { let summary = "dst = src0 & src1."; }
+def PTO_TOrOp : PTO_Binary<"tor", E_Logic> { let summary = "dst = src0 | src1."; }
+def PTO_TXorOp : PTO_BinaryTmp<"txor", E_Logic, "checkXorTmp"> { let summary = "dst = src0 ^ src1."; }
+def PTO_TShlOp : PTO_Binary<"tshl", E_Int> { let summary = "dst = src0 << src1."; }
+def PTO_TShrOp : PTO_Binary<"tshr", E_Int> { let summary = "dst = src0 >> src1."; }
+def PTO_TPReluOp : PTO_BinaryTmp<"tprelu", E_F2, "checkPReluTmp"> {
+  let summary = "dst = src0 where positive, else src0 * src1.";
+}
+def PTO_TPowOp : PTO_BinaryTmp<"tpow", E_Any, "nullptr",
+                               (ins OptionalAttr<PTO_PowPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 to the power of src1.";
+}
+def PTO_TAddReluOp : PTO_Binary<"taddrelu", E_N4> { let summary = "dst = max(src0 + src1, 0)."; }
+class PTO_Ternary<string mn>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V",
+                 [In<"src0", E_N4_I8_BF>, In<"src1", E_N4_I8_BF>, In<"src2", E_N4_I8_BF>, Out<"dst", E_N4_I8_BF>],
+                 [PTO_Rule<"SameElem", "src0 src1 src2 dst">, PTO_Rule<"SameShape", "src0 src1 src2 dst">,
+                  PTO_Rule<"SameValid", "src0 src1 src2 dst">, PTO_Rule<"RowMajor", "src0 src1 src2 dst">]>;
+def PTO_TAddCOp : PTO_Ternary<"taddc"> { let summary = "dst = src0 + src1 + src2."; }
+def PTO_TSubCOp : PTO_Ternary<"tsubc"> { let summary = "dst = src0 - src1 + src2."; }
+def PTO_TPartAddOp : PTO_Part<"tpartadd", E_N4_I8_BF> {
+  let summary = "Sum where both are valid, else the valid one.";
+}
+def PTO_TPartMulOp : PTO_Part<"tpartmul", E_N4_I8_BF> {
+  let summary = "Product where both are valid, else the valid one.";
+}
+def PTO_TPartMaxOp : PTO_Part<"tpartmax", E_N4_I8_BF> {
+  let summary = "Maximum where both are valid, else the valid one.";
+}
+def PTO_TPartMinOp : PTO_Part<"tpartmin", E_N4_I8_BF> {
+  let summary = "Minimum where both are valid, else the valid one.";
+}
+
+class PTO_TileScalar<string mn, PTO_Elems e, list<PTO_Rule> extra = [], string check = "nullptr",
+                     dag attrs = (ins), bit scalarMayLead = 0>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Sc<"scalar">, Out<"dst", e>],
+                 !listconcat([PTO_Rule<"SameElem", "src dst">, PTO_Rule<"RowMajor", "src dst">], extra), attrs,
+                 check, Both, 0, scalarMayLead>;
+defvar FullValid = [PTO_Rule<"SameValid", "src dst">];
+// A5 compares columns only.
+defvar ColsOnA5 = [PTO_Rule<"SameValid", "src dst", "A3">, PTO_Rule<"SameCols", "src dst", "A5">];
+defvar ElemScalar = [PTO_Rule<"ScalarIsElem", "scalar src">];
+def PTO_TAddSOp : PTO_TileScalar<"tadds", E_N4_I8_BF, !listconcat(ColsOnA5, ElemScalar)> {
+  let summary = "dst = src + scalar.";
+}
+def PTO_TSubSOp : PTO_TileScalar<"tsubs", E_N4_I8_BF, !listconcat(ColsOnA5, ElemScalar)> {
+  let summary = "dst = src - scalar.";
+}
+def PTO_TMulSOp : PTO_TileScalar<"tmuls", E_N4_I8_BF, !listconcat(ColsOnA5, ElemScalar)> {
+  let summary = "dst = src * scalar.";
+}
+def PTO_TDivSOp : PTO_TileScalar<"tdivs", E_N4_I8, !listconcat(FullValid, ElemScalar), "nullptr",
+    (ins UnitAttr:$scalarFirst, OptionalAttr<PTO_DivPrecisionAttr>:$precisionType), 1> {
+  let summary = "dst = src / scalar, or scalar / src when the scalar stands first.";
+}
+def PTO_TMaxSOp : PTO_TileScalar<"tmaxs", E_N4_I8_BF, !listconcat(FullValid, ElemScalar)> {
+  let summary = "dst = max(src, scalar).";
+}
+def PTO_TMinSOp : PTO_TileScalar<"tmins", E_N4_I8_BF, !listconcat(ColsOnA5, ElemScalar)> {
+  let summary = "dst = min(src, scalar).";
+}
+def PTO_TFmodSOp : PTO_TileScalar<"tfmods", E_N4, !listconcat(FullValid, ElemScalar), "nullptr",
+    (ins OptionalAttr<PTO_FmodPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src - trunc(src / scalar) * scalar.";
+}
+class PTO_TileScalarTmp<string mn, PTO_Elems e, string check, dag attrs = (ins)>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Sc<"scalar">, OptTmp<>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"RowMajor", "src dst">,
+                  PTO_Rule<"SameValid", "src dst">], attrs, check>;
+def PTO_TRemSOp : PTO_TileScalarTmp<"trems", E_I32F32_N4, "checkRemTmp",
+                                    (ins OptionalAttr<PTO_RemPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src - floor(src / scalar) * scalar.";
+}
+def PTO_TPowSOp : PTO_TileScalarTmp<"tpows", E_Any, "nullptr",
+                                    (ins OptionalAttr<PTO_PowPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src to the power of scalar.";
+}
+defvar Apart = [PTO_Rule<"Distinct", "src dst">, PTO_Rule<"SameValid", "src dst">];
+def PTO_TAndSOp : PTO_TileScalar<"tands", E_Logic, Apart> { let summary = "dst = src & scalar."; }
+def PTO_TOrSOp : PTO_TileScalar<"tors", E_Logic, Apart> { let summary = "dst = src | scalar."; }
+def PTO_TXorSOp : PTO_TileScalarTmp<"txors", E_Logic, "checkXorTmp"> {
+  let summary = "dst = src ^ scalar.";
+}
+def PTO_TShlSOp : PTO_TileScalar<"tshls", E_Int, FullValid, "checkShiftScalar"> {
+  let summary = "dst = src << scalar.";
+}
+def PTO_TShrSOp : PTO_TileScalar<"tshrs", E_ShrS, FullValid, "checkShiftScalar"> {
+  let summary = "dst = src >> scalar.";
+}
+def PTO_TLReluOp : PTO_TileScalar<"tlrelu", E_F2, FullValid, "checkLRelu"> {
+  let summary = "dst = src where positive, else src * scalar.";
+}
+class PTO_TileScalarTile<string mn>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V",
+                 [In<"src0", E_N4_I8_BF>, Sc<"scalar">, In<"src1", E_N4_I8_BF>, Out<"dst", E_N4_I8_BF>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameValid", "src0 src1 dst">,
+                  PTO_Rule<"RowMajor", "src0 src1 dst">, PTO_Rule<"ScalarIsElem", "scalar src0">]>;
+def PTO_TAddSCOp : PTO_TileScalarTile<"taddsc"> { let summary = "dst = src0 + scalar + src1."; }
+def PTO_TSubSCOp : PTO_TileScalarTile<"tsubsc"> { let summary = "dst = src0 - scalar + src1."; }
+def PTO_TAxpyOp : PTO_TileOp<"taxpy", "TAXPY", "PIPE_V",
+    [In<"src", E_F2_BF>, Sc<"scalar">, InOut<"dst", E_F2_BF>],
+    [PTO_Rule<"ScalarIsElem", "scalar src">, PTO_Rule<"SameValid", "src dst">, PTO_Rule<"RowMajor", "src dst">],
+    (ins), "checkTAxpy"> {
+  let summary = "dst += src * scalar.";
+}
+def PTO_TExpandSOp : PTO_TileOp<"texpands", "TEXPANDS", "PIPE_V",
+    [Sc<"scalar">, Out<"dst", E_Data, "spaces::Vec | spaces::Mat">], [PTO_Rule<"ScalarIsElem", "scalar dst">],
+    (ins), "checkTExpandS"> {
+  let summary = "Fill a tile with a scalar.";
+}
+
+class PTO_Unary<string mn, PTO_Elems e, dag attrs = (ins), string check = "nullptr">
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameValid", "src dst">,
+                  PTO_Rule<"RowMajor", "src dst">], attrs, check>;
+def PTO_TAbsOp : PTO_Unary<"tabs", E_F2> { let summary = "dst = |src|."; }
+def PTO_TExpOp : PTO_Unary<"texp", E_F2, (ins OptionalAttr<PTO_ExpPrecisionAttr>:$precisionType)> {
+  let summary = "dst = e to the power of src.";
+}
+def PTO_TLogOp : PTO_Unary<"tlog", E_F2, (ins OptionalAttr<PTO_LogPrecisionAttr>:$precisionType)> {
+  let summary = "dst = natural logarithm of src.";
+}
+def PTO_TSqrtOp : PTO_Unary<"tsqrt", E_F2, (ins OptionalAttr<PTO_SqrtPrecisionAttr>:$precisionType)> {
+  let summary = "dst = square root of src.";
+}
+def PTO_TRsqrtOp : PTO_TileOp<"trsqrt", "TRSQRT", "PIPE_V",
+    [In<"src", E_F2>, OptTmp<>, Out<"dst", E_F2>],
+    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameValid", "src dst">, PTO_Rule<"RowMajor", "src dst">],
+    (ins OptionalAttr<PTO_RsqrtPrecisionAttr>:$precisionType), "checkRsqrtTmp"> {
+  let summary = "dst = 1 / square root of src.";
+}
+def PTO_TRecipOp : PTO_Unary<"trecip", E_F2, (ins OptionalAttr<PTO_RecipPrecisionAttr>:$precisionType)> {
+  let summary = "dst = 1 / src.";
+}
+def PTO_TNegOp : PTO_Unary<"tneg", E_N4_I8_BF> { let summary = "dst = -src."; }
+def PTO_TReluOp : PTO_Unary<"trelu", E_I32F2> { let summary = "dst = max(src, 0)."; }
+def PTO_TNotOp : PTO_Unary<"tnot", E_Not> { let summary = "dst = ~src."; }
+def PTO_TCvtOp : PTO_TileOp<"tcvt", "TCVT", "PIPE_V", [In<"src">, OptTmp<>, Out<"dst">],
+    [PTO_Rule<"SameShape", "src dst">, PTO_Rule<"SameValid", "src dst">],
+    (ins DefaultValuedAttr<PTO_RoundModeAttr, "::mlir::pto::RoundMode::CAST_RINT">:$rmode,
+         OptionalAttr<PTO_SaturationModeAttr>:$sat_mode), "nullptr", Both, 1> {
+  let summary = "Convert the element type.";
+}
+
+//===----------------------------------------------------------------------===//
+// Compare, select, generate
+//===----------------------------------------------------------------------===//
+
+defvar CmpAttr = (ins DefaultValuedAttr<PTO_CmpModeAttr, "::mlir::pto::CmpMode::Eq">:$cmpMode);
+def PTO_TCmpOp : PTO_TileOp<"tcmp", "TCMP", "PIPE_V", [In<"src0">, In<"src1">, Out<"dst", E_B8>],
+    [PTO_Rule<"SameElem", "src0 src1">, PTO_Rule<"SameValid", "src0 src1">, PTO_Rule<"RowMajor", "src0 src1">],
+    CmpAttr, "checkCmp", Both, 1> {
+  let summary = "Packed mask of src0 cmp src1.";
+}
+def PTO_TCmpSOp : PTO_TileOp<"tcmps", "TCMPS", "PIPE_V", [In<"src", E_N4_I8>, Sc<"scalar">, Out<"dst", E_B8>],
+    [PTO_Rule<"ScalarIsElem", "scalar src">, PTO_Rule<"RowMajor", "src">], CmpAttr, "checkCmp", Both, 1> {
+  let summary = "Packed mask of src cmp scalar.";
+}
+def PTO_TSelOp : PTO_TileOp<"tsel", "TSEL", "PIPE_V",
+    [In<"mask">, In<"src0", E_N4_I8_BF>, In<"src1", E_N4_I8_BF>, OptTmp<>, Out<"dst", E_N4_I8_BF>],
+    [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameValid", "src0 src1 dst">,
+     PTO_Rule<"RowMajor", "src0 src1 dst">], (ins), "checkSel"> {
+  let summary = "dst = src0 where the mask is set, else src1.";
+}
+def PTO_TSelSOp : PTO_TileOp<"tsels", "TSELS", "PIPE_V",
+    [In<"mask">, In<"src", E_N4_I8_BF>, OptTmp<>, Sc<"scalar">, Out<"dst", E_N4_I8_BF>],
+    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameValid", "src dst">, PTO_Rule<"RowMajor", "src dst">,
+     PTO_Rule<"ScalarIsElem", "scalar src">], (ins), "checkSel"> {
+  let summary = "dst = src where the mask is set, else scalar.";
+}
+def PTO_TCIOp : PTO_TileOp<"tci", "TCI", "PIPE_S",
+    [Sc<"start">, OptTmp<>, Out<"dst", E_I16_I32>], [], (ins DefaultValuedAttr<BoolAttr, "false">:$descending),
+    "checkTCI"> {
+  let summary = "Count up (or down) from start along the row.";
+}
+def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Sc<"diagonal">, Out<"dst", E_Tri>], [],
+    (ins DefaultValuedAttr<PTO_IntAttr, "0">:$upperOrLower), "checkTTri", Both, 1> {
+  let summary = "Ones below (0) or above (1) a diagonal, zeros elsewhere.";
+}
+def PTO_TRandomOp : PTO_TileOp<"trandom", "PTOAS__TRANDOM", "PIPE_V",
+    [Sc<"key0">, Sc<"key1">, Sc<"counter0">, Sc<"counter1">, Sc<"counter2">, Sc<"counter3">, Out<"dst", E_I32>],
+    [], (ins DefaultValuedAttr<PTO_IntAttr, "10">:$rounds), "checkTRandom", A5Only, 1> {
+  let summary = "Counter-based random bits.";
+}
+def PTO_THistogramOp : PTO_TileOp<"thistogram", "THISTOGRAM", "PIPE_V",
+    [In<"src">, In<"indices", E_UI8>, Out<"dst", E_UI32>], [],
+    (ins OptionalAttr<BoolAttr>:$isMSB, OptionalAttr<PTO_IntAttr>:$byte), "checkTHistogram", A5Only> {
+  let summary = "Count the values of one byte per row.";
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and broadcasts
+//===----------------------------------------------------------------------===//
+
+class PTO_RowReduce<string mn, PTO_Elems src, PTO_Elems dst, list<PTO_Rule> extra = []>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", src>, OptTmp<>, Out<"dst", dst>],
+                 !listconcat([PTO_Rule<"RowMajor", "src">, PTO_Rule<"NoBox", "src dst">,
+                              PTO_Rule<"NonEmpty", "src">, PTO_Rule<"SameRows", "src dst">,
+                              PTO_Rule<"ValidCol1", "dst">], extra), (ins), "checkRowReduce">;
+defvar KeepElem = [PTO_Rule<"SameElem", "src dst">];
+defvar TmpLikeSrc = [PTO_Rule<"SameElem", "src tmp">];
+def PTO_TRowSumOp : PTO_RowReduce<"trowsum", E_N4, E_N4, KeepElem> {
+  let summary = "Sum of each row.";
+}
+def PTO_TRowMaxOp : PTO_RowReduce<"trowmax", E_N4, E_N4, KeepElem> {
+  let summary = "Maximum of each row.";
+}
+def PTO_TRowMinOp : PTO_RowReduce<"trowmin", E_N4, E_N4, !listconcat(KeepElem, TmpLikeSrc)> {
+  let summary = "Minimum of each row.";
+}
+def PTO_TRowProdOp : PTO_RowReduce<"trowprod", E_N4, E_N4, !listconcat(KeepElem, TmpLikeSrc)> {
+  let summary = "Product of each row.";
+}
+def PTO_TRowArgMaxOp : PTO_RowReduce<"trowargmax", E_N4, E_I32, TmpLikeSrc> {
+  let summary = "Column of the maximum of each row.";
+}
+def PTO_TRowArgMinOp : PTO_RowReduce<"trowargmin", E_N4, E_I32, TmpLikeSrc> {
+  let summary = "Column of the minimum of each row.";
+}
+class PTO_ColReduce<string mn, PTO_Elems e>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">,
+                  PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">]>;
+def PTO_TColSumOp : PTO_TileOp<"tcolsum", "TCOLSUM", "PIPE_V",
+    [In<"src", E_N4_I8_BF>, OptTmp<>, Out<"dst", E_N4_I8_BF>],
+    [PTO_Rule<"SameElem", "src tmp dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">,
+     PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">],
+    (ins OptionalAttr<BoolAttr>:$isBinary), "checkTColSum", Both, 1> {
+  let summary = "Sum of each column.";
+}
+def PTO_TColMaxOp : PTO_ColReduce<"tcolmax", E_N4_I8_BF> { let summary = "Maximum of each column."; }
+def PTO_TColMinOp : PTO_ColReduce<"tcolmin", E_N4_I8_BF> { let summary = "Minimum of each column."; }
+def PTO_TColProdOp : PTO_ColReduce<"tcolprod", E_ColProd> { let summary = "Product of each column."; }
+class PTO_ColArg<string mn>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", E_F2>, OptTmp<>, Out<"dst", E_I32>],
+                 [PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">, PTO_Rule<"NoBox", "src dst">,
+                  PTO_Rule<"NonEmpty", "src">, PTO_Rule<"ValidRow1", "dst">]>;
+def PTO_TColArgMaxOp : PTO_ColArg<"tcolargmax"> { let summary = "Row of the maximum of each column."; }
+def PTO_TColArgMinOp : PTO_ColArg<"tcolargmin"> { let summary = "Row of the minimum of each column."; }
+class PTO_PartArg<string mn>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V",
+                 [In<"src0">, In<"src1">, In<"idx0">, In<"idx1">, Out<"dst">, Out<"dstIdx">],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameElem", "idx0 idx1 dstIdx">]>;
+def PTO_TPartArgMaxOp : PTO_PartArg<"tpartargmax"> {
+  let summary = "Larger value of two partial maxima, with its index.";
+}
+def PTO_TPartArgMinOp : PTO_PartArg<"tpartargmin"> {
+  let summary = "Smaller value of two partial minima, with its index.";
+}
+
+def PTO_TRowExpandOp : PTO_TileOp<"trowexpand", "TROWEXPAND", "PIPE_V",
+    [In<"src", E_Data>, Out<"dst", E_Data>],
+    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameRows", "src dst">, PTO_Rule<"NonEmpty", "src dst">,
+     PTO_Rule<"RowMajor", "dst">]> {
+  let summary = "Repeat the first value of each row along the row.";
+}
+def PTO_TColExpandOp : PTO_TileOp<"tcolexpand", "TCOLEXPAND", "PIPE_V",
+    [In<"src", E_Data>, Out<"dst", E_Data>],
+    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">]> {
+  let summary = "Repeat the first row down the tile.";
+}
+class PTO_RowExpandBin<string mn, PTO_Elems e, dag attrs = (ins)>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, OptTmp<>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameRows", "src0 src1 dst">,
+                  PTO_Rule<"RowMajor", "dst">], attrs, "checkRowExpandBin">;
+def PTO_TRowExpandMulOp : PTO_RowExpandBin<"trowexpandmul", E_N4_I8_BF> {
+  let summary = "dst = src0 * (src1 per row).";
+}
+def PTO_TRowExpandSubOp : PTO_RowExpandBin<"trowexpandsub", E_N4_I8_BF> {
+  let summary = "dst = src0 - (src1 per row).";
+}
+def PTO_TRowExpandDivOp : PTO_RowExpandBin<"trowexpanddiv", E_F2,
+                                           (ins OptionalAttr<PTO_DivPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 / (src1 per row).";
+}
+def PTO_TRowExpandAddOp : PTO_RowExpandBin<"trowexpandadd", E_N4_I8_BF> {
+  let summary = "dst = src0 + (src1 per row).";
+}
+def PTO_TRowExpandMaxOp : PTO_RowExpandBin<"trowexpandmax", E_N4_I8_BF> {
+  let summary = "dst = max(src0, src1 per row).";
+}
+def PTO_TRowExpandMinOp : PTO_RowExpandBin<"trowexpandmin", E_N4_I8_BF> {
+  let summary = "dst = min(src0, src1 per row).";
+}
+def PTO_TRowExpandExpdifOp : PTO_RowExpandBin<"trowexpandexpdif", E_F2> {
+  let summary = "dst = exp(src0 - (src1 per row)).";
+}
+class PTO_ColExpandBin<string mn, PTO_Elems e, dag attrs = (ins)>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, Out<"dst", e>],
+                 [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameCols", "src1 dst">,
+                  PTO_Rule<"SameValid", "src0 dst">, PTO_Rule<"RowMajor", "src0 src1 dst">], attrs>;
+def PTO_TColExpandAddOp : PTO_ColExpandBin<"tcolexpandadd", E_N4_I8_BF> {
+  let summary = "dst = src0 + (src1 per column).";
+}
+def PTO_TColExpandSubOp : PTO_ColExpandBin<"tcolexpandsub", E_N4_I8_BF> {
+  let summary = "dst = src0 - (src1 per column).";
+}
+def PTO_TColExpandMulOp : PTO_ColExpandBin<"tcolexpandmul", E_N4_I8_BF> {
+  let summary = "dst = src0 * (src1 per column).";
+}
+def PTO_TColExpandMaxOp : PTO_ColExpandBin<"tcolexpandmax", E_N4_I8_BF> {
+  let summary = "dst = max(src0, src1 per column).";
+}
+def PTO_TColExpandMinOp : PTO_ColExpandBin<"tcolexpandmin", E_N4_I8_BF> {
+  let summary = "dst = min(src0, src1 per column).";
+}
+def PTO_TColExpandDivOp : PTO_ColExpandBin<"tcolexpanddiv", E_F2,
+                                           (ins OptionalAttr<PTO_DivPrecisionAttr>:$precisionType)> {
+  let summary = "dst = src0 / (src1 per column).";
+}
+def PTO_TColExpandExpdifOp : PTO_ColExpandBin<"tcolexpandexpdif", E_F2> {
+  let summary = "dst = exp(src0 - (src1 per column)).";
+}
+
+//===----------------------------------------------------------------------===//
+// Gather, scatter, sort, quantise
+//===----------------------------------------------------------------------===//
+
+def PTO_TGatherOp : PTO_TileOp<"tgather", "TGATHER", "PIPE_V",
+    [In<"src">, OptIn<"indices">, OptSc<"kValue">, OptTmp<>, Out<"dst">, OptOut<"cdst">], [],
+    (ins OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis,
+         OptionalAttr<PTO_CmpModeAttr>:$cmpMode, OptionalAttr<PTO_IntAttr>:$offset), "checkTGather", Both, 0, 0, 1> {
+  let summary = "Collect elements by index, by mask pattern, or by comparison.";
+}
+def PTO_TGatherBOp : PTO_TileOp<"tgatherb", "TGATHERB", "PIPE_V",
+    [In<"src", E_Data>, In<"offsets", E_I32>, Out<"dst", E_Data>], [PTO_Rule<"SameWidth", "src dst">]> {
+  let summary = "Collect 32-byte blocks by byte offset.";
+}
+def PTO_TScatterOp : PTO_TileOp<"tscatter", "TSCATTER", "getScatterPipe",
+    [In<"src", E_Data>, OptIn<"indices">, InOut<"dst", E_Data>], [PTO_Rule<"SameElem", "src dst">],
+    (ins OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis), "checkTScatter"> {
+  let summary = "Write elements to the places named by indices.";
+}
+def PTO_TSort32Op : PTO_TileOp<"tsort32", "TSORT32", "PIPE_V",
+    [In<"src", E_F2>, In<"indices", E_UI32>, OptTmp<>, Out<"dst", E_F2>], [PTO_Rule<"SameElem", "src dst">],
+    (ins), "checkTSort32"> {
+  let summary = "Sort runs of 32 in falling order; dst holds value and index pairs.";
+}
+def PTO_TMrgSortOp : PTO_TileOp<"tmrgsort", "TMRGSORT", "PIPE_V",
+    [Ins<"srcs", E_F2>, OptSc<"blockLen">, OptTmp<"tmp", E_F2>, Out<"dst", E_F2>, OptVecOut<"executed">],
+    [PTO_Rule<"SameElem", "srcs dst">], (ins OptionalAttr<BoolAttr>:$exhausted, UnitAttr:$no_tmp),
+    "checkTMrgSort", Both, 0, 0, 1> {
+  let summary = "Merge sorted runs of one row, or two to four sorted lists.";
+}
+def PTO_TQuantOp : PTO_TileOp<"tquant", "TQUANT", "PIPE_V",
+    [In<"src", E_F32>, In<"fp", E_F32>, OptIn<"offset">, OptTmp<>, Out<"dst", E_B8>], [],
+    (ins PTO_QuantTypeAttr:$quant_type), "checkTQuant", Both, 0, 0, 1> {
+  let summary = "Quantise to eight bits.";
+}
+def PTO_TDequantOp : PTO_TileOp<"tdequant", "TDEQUANT", "PIPE_V",
+    [In<"src">, In<"scale", E_F32>, In<"offset", E_F32>, Out<"dst", E_F32>], [], (ins), "checkTDequant"> {
+  let summary = "dst = (src - offset) * scale.";
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars of tiles, printing, waiting
+//===----------------------------------------------------------------------===//
+
+def PTO_TSetValOp : PTO_TileOp<"tsetval", "SET_VALUE", "PIPE_S",
+    [Idx<"offset">, Sc<"value">, InOut<"dst", E_Any, SpAny>], [PTO_Rule<"ScalarIsElem", "value dst">]> {
+  let summary = "Write one element of a tile by its linear index.";
+}
+def PTO_TGetValOp : PTO_TileOpBase<"tgetval", "GET_VALUE", "PIPE_S",
+    [In<"src", E_Any, SpVec>, Idx<"offset">], [], (ins), "checkTGetVal"> {
+  let summary = "Read one element of a tile by its linear index.";
+  let results = (outs PTO_AnyScalar:$result);
+  let assemblyFormat = [{
+    `ins` `(` $src `,` $offset `:` type($src) `,` type($offset) `)` `outs` `:` type($result) attr-dict
+  }];
+}
+def PTO_TPrintOp : PTO_TileOp<"tprint", "TPRINT", "PIPE_V",
+    [PTO_Opnd<"src", TB, "Tile", "Ins", "ReadWrite", E_Data, SpVec>], [],
+    (ins OptionalAttr<PTO_PrintFormatAttr>:$printFormat)> {
+  let summary = "Print a tile.";
+}
+def PTO_TSyncOp : PTO_TileOp<"tsync", "TSYNC", "PIPE_S",
+    [PTO_Opnd<"operands_", AnyType, "Tile", "Ins", "ReadWrite", E_Any, SpAny, 0, 1>]> {
+  let summary = "Wait for everything that touches the operands.";
+}
+
+#endif // PTOAS_DIALECT_PTO_IR_PTOTILEOPS_TD

@@ -1,0 +1,74 @@
+//===- OpSupport.h - what the generated op definitions call ---------------===//
+#ifndef PTOAS_LIB_DIALECT_PTO_IR_OPSUPPORT_H
+#define PTOAS_LIB_DIALECT_PTO_IR_OPSUPPORT_H
+
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+
+namespace mlir::pto {
+
+void registerPTODialectOperations(PTODialect *dialect);
+#define PTO_SHARD(n) void registerPTODialectOperations##n(PTODialect *dialect);
+PTO_SHARD(0) PTO_SHARD(1) PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
+#undef PTO_SHARD
+
+//===----------------------------------------------------------------------===//
+// Tile ops: text, rules, effects
+//===----------------------------------------------------------------------===//
+
+/// `hasSegments`: the op stores how many values each operand has.
+ParseResult parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info, bool hasSegments);
+void printTileOp(OpAsmPrinter &printer, TileOpInterface op);
+LogicalResult verifyTileOp(TileOpInterface op);
+PIPE getTileOpPipe(Operation *op, const TileOpInfo &info);
+void getTileOpEffects(TileOpInterface op,
+                      SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects);
+
+PIPE getStorePipe(Operation *op);
+PIPE getMovePipe(Operation *op);
+PIPE getExtractPipe(Operation *op);
+PIPE getInsertPipe(Operation *op);
+PIPE getFillPadPipe(Operation *op);
+PIPE getScatterPipe(Operation *op);
+
+// Rules that one op or family has for itself (TileChecks.cpp).
+#define PTO_CHECK(name) LogicalResult name(Operation *op, Arch arch);
+#include "TileChecks.def"
+
+//===----------------------------------------------------------------------===//
+// Pieces of text forms
+//===----------------------------------------------------------------------===//
+
+ParseResult parsePipe(OpAsmParser &parser, PIPEAttr &pipe);
+void printPipe(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe);
+ParseResult parseEvent(OpAsmParser &parser, EVENTAttr &event);
+void printEvent(OpAsmPrinter &printer, Operation *op, EVENTAttr event);
+ParseResult parsePipeEvent(OpAsmParser &parser, PipeEventTypeAttr &kind);
+void printPipeEvent(OpAsmPrinter &printer, Operation *op, PipeEventTypeAttr kind);
+ParseResult parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, IntegerAttr &id, IntegerAttr &mode);
+void printBufToken(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe, IntegerAttr id, IntegerAttr mode);
+ParseResult parseEventNumber(OpAsmParser &parser, IntegerAttr &id,
+                             std::optional<OpAsmParser::UnresolvedOperand> &dynamicId);
+void printEventNumber(OpAsmPrinter &printer, Operation *op, IntegerAttr id, Value dynamicId);
+
+ParseResult parseViewOfPtr(OpAsmParser &parser, Type &ptr, Type &view);
+void printViewOfPtr(OpAsmPrinter &printer, Operation *op, Type ptr, Type view);
+ParseResult parsePartitionTypes(OpAsmParser &parser, Type &source, Type &result,
+                                ArrayRef<OpAsmParser::UnresolvedOperand> sizes);
+void printPartitionTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, ValueRange sizes);
+ParseResult parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result, DenseI64ArrayAttr sizes);
+void printSubviewTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, DenseI64ArrayAttr sizes);
+ParseResult parseSubsetTypes(OpAsmParser &parser, Type &source, Type &result,
+                             ArrayRef<OpAsmParser::UnresolvedOperand> offsets, DenseI64ArrayAttr sizes);
+void printSubsetTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, ValueRange offsets,
+                      DenseI64ArrayAttr sizes);
+
+ParseResult parseInitPipe(OpAsmParser &parser, OperationState &result);
+void printInitPipe(OpAsmPrinter &printer, Operation *op);
+LogicalResult verifyInitPipe(Operation *op);
+LogicalResult verifyPipeUse(Operation *op);
+
+/// The value of a constant index or integer; none for other values.
+std::optional<int64_t> getConstantValue(Value value);
+} // namespace mlir::pto
+
+#endif // PTOAS_LIB_DIALECT_PTO_IR_OPSUPPORT_H
