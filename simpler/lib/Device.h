@@ -1,0 +1,136 @@
+//===- Device.h - one simulated device: threads, runs, gangs --------------===//
+//
+// SimplerWorker of the C interface. Threads start when there is work for them: a run
+// that fits its own thread never starts any.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SIMPLER_DEVICE_H
+#define SIMPLER_DEVICE_H
+
+#include "Executor.h"
+#include "Fiber.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace simpler {
+
+/// Scheduling metadata of an architecture (spec 1.2).
+struct Geometry {
+  const char *arch;
+  int32_t clusters; // each: one cube core, two vector cores
+  uint64_t timerHz; // unit of exported cycle counts
+  int32_t vectorCores() const { return 2 * clusters; }
+};
+
+/// Geometry by name, "sim" suffix allowed; null when unknown.
+const Geometry *findGeometry(const char *name);
+
+class Gang;
+struct PendingCompletion;
+
+class Device {
+public:
+  static constexpr uint32_t kMaxExecutors = 256;
+  static constexpr uint32_t kMaxRuns = 64;
+
+  Device(const Geometry &geometry, int32_t threads);
+  ~Device();
+
+  const Geometry &geometry() const { return geometry_; }
+  int32_t threads() const { return threads_; }
+  bool forked() const;
+
+  /// A free run context bound to the calling thread's use, or null when kMaxRuns are active.
+  SimplerRun *acquireRun();
+  void releaseRun(SimplerRun *run);
+
+  uint32_t numExecutors() const { return numExecutors_.load(std::memory_order_acquire); }
+  Executor *executor(uint32_t i) const { return executors_[i].load(std::memory_order_acquire); }
+
+  /// Wakes or starts one more thread, if one is left.
+  void wakeOne();
+  bool hasSleepers() const { return sleepers_.load(std::memory_order_relaxed) > 0; }
+  void sleepBegin(Executor &executor);
+  /// False when somebody woke the executor in between.
+  bool sleepEnd(Executor &executor);
+  bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+
+  void interrupt();
+  uint64_t interrupts() const { return interrupts_.load(std::memory_order_relaxed); }
+
+  // Deferred completion
+  void addPending(Task *task, const CompletionList &list);
+  bool hasPending() const { return pendingCount_.load(std::memory_order_relaxed) > 0; }
+  /// Completes tasks whose counters are reached; true when there was one.
+  bool poll(Executor &executor);
+
+  // Gangs
+  void addGang(Gang *gang);
+  void removeGang(Gang *gang);
+  std::unique_ptr<Fiber> acquireFiber();
+  void releaseFiber(std::unique_ptr<Fiber> fiber);
+
+  void startTrace();
+  bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
+  int32_t writeTrace(const char *path);
+  uint64_t traceStartTicks() const { return traceTicks_; }
+
+private:
+  Executor *addExecutor();
+  void startPoolThread();
+  void poolLoop(Executor &executor);
+  void spareLoop(Executor &executor);
+  void monitorLoop();
+  void giveToSpare(Task *task);
+  bool relieveGangs();
+
+  const Geometry &geometry_;
+  const int32_t threads_;
+  const uint64_t forkGeneration_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<uint64_t> interrupts_{0};
+
+  std::atomic<Executor *> executors_[kMaxExecutors] = {};
+  std::atomic<uint32_t> numExecutors_{0};
+  std::mutex executorsMutex_;
+
+  // Sleeping executors and pool threads not started yet.
+  alignas(64) Atomic<int32_t> sleepers_{0};
+  Atomic<uint64_t> sleepMask_[kMaxExecutors / 64];
+  std::atomic<int32_t> unstarted_;
+  std::vector<std::thread> poolThreads_;
+
+  std::mutex runsMutex_;
+  std::vector<std::unique_ptr<SimplerRun>> runs_;
+  std::vector<SimplerRun *> freeRuns_;
+  uint32_t nextTag_ = 0;
+
+  std::mutex pendingMutex_;
+  std::vector<PendingCompletion> *pending_;
+  std::atomic<int32_t> pendingCount_{0};
+
+  std::mutex gangsMutex_;
+  std::vector<Gang *> gangs_;
+  std::atomic<int32_t> gangCount_{0};
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+
+  // Spare threads carry blocks of gangs whose threads are stuck in waiting kernels.
+  std::mutex spareMutex_;
+  std::condition_variable spareWork_, monitorWork_;
+  std::vector<Task *> spareTasks_;
+  std::vector<std::thread> spareThreads_;
+  uint32_t idleSpares_ = 0;
+  std::thread monitor_;
+
+  std::mutex traceMutex_;
+  std::atomic<bool> tracing_{false};
+  uint64_t traceTicks_ = 0, traceNanoseconds_ = 0;
+};
+
+} // namespace simpler
+
+#endif // SIMPLER_DEVICE_H

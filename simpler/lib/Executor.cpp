@@ -1,0 +1,286 @@
+//===- Executor.cpp - running, releasing, stealing, sleeping --------------===//
+#include "Gang.h"
+#include "KernelCall.h"
+#include "Run.h"
+
+namespace simpler {
+
+static thread_local Executor *currentExecutor = nullptr;
+[[gnu::noinline]] Executor *Executor::current() { return currentExecutor; }
+[[gnu::noinline]] void Executor::setCurrent(Executor *executor) { currentExecutor = executor; }
+
+Executor::Executor(Device &device, uint32_t index)
+    : device_(device), index_(index), random_(index * 2654435761u + 1) {}
+
+void Executor::setTrace(std::unique_ptr<TraceRing> ring) {
+  trace_.store(ring.get(), std::memory_order_release);
+  traceStorage_ = std::move(ring);
+}
+
+//===-- Running -----------------------------------------------------------===//
+
+void Executor::execute(Task *task) {
+  if (doneCount_ && task->run != doneRun_) [[unlikely]]
+    flush();
+  // What is queued behind a long task should not wait for it.
+  if (device_.hasSleepers())
+    offerWork(0);
+  if (task->kind == TaskKind::Kernel) {
+    if (task->has(Task::kCoRun) && task->extra->gang) {
+      Gang::participate(*this, task); // an invitation to a gang that has begun
+      return;
+    }
+    if (skips(task)) {
+      task->nextBlock.store(task->blocks, std::memory_order_relaxed);
+    } else if (task->has(Task::kCoRun)) {
+      Gang::participate(*this, task);
+      return;
+    } else if (task->blocks > 1) {
+      executeBlocks(task);
+      return;
+    } else {
+      invoke(task, 0, 0);
+    }
+  }
+  dropTicket(task);
+}
+
+void Executor::runInline(Task *task) {
+  while (task) {
+    execute(task);
+    task = next_;
+    next_ = nullptr;
+    if (task && !cheapTasks()) {
+      makeReady(task);
+      return;
+    }
+  }
+}
+
+/// Every executor that holds a ticket claims blocks one by one; the last to leave completes the
+/// task. An extra ticket in the deque invites a thief.
+void Executor::executeBlocks(Task *task) {
+  bool invited = false;
+  int32_t block;
+  while ((block = task->nextBlock.fetch_add(1, std::memory_order_relaxed)) < task->blocks) {
+    if (!invited && block + 1 < task->blocks) {
+      invited = true;
+      task->tickets.fetch_add(1, std::memory_order_relaxed);
+      makeReady(task);
+    }
+    if (!task->run->stopped())
+      invoke(task, block, 0);
+  }
+  dropTicket(task);
+}
+
+/// True when the task's kernels must not run.
+bool Executor::skips(Task *task) {
+  SimplerRun *run = task->run;
+  if (run->stopped()) [[unlikely]] {
+    if (run->fatal() == 0)
+      run->fail(SIMPLER_INTERRUPTED, "the run was interrupted before task %s", taskName(task).text);
+    return true;
+  }
+  if (!task->has(Task::kPredicated))
+    return false;
+  // Decided once: further tickets of a launch must not ask again, its blocks may write the operand.
+  task->flags &= ~Task::kPredicated;
+  return !predicateHolds(task->extra->predicate);
+}
+
+void Executor::invoke(Task *task, int32_t block, int32_t lane) {
+  TraceRing *trace = this->trace();
+  bool timed = trace || (sample_++ & 7) == 0 || cost() > 4 * kInlineTicks;
+  uint64_t begin = timed ? ticks() : 0;
+  const CompletionList *conditions = callKernel(task, block, lane);
+  if (timed) {
+    uint64_t end = ticks();
+    measured(begin, end);
+    if (trace)
+      trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks, task->laneId[lane],
+                  static_cast<uint8_t>(task->kernel[lane]->core_type)});
+  }
+  if (conditions) [[unlikely]]
+    device_.addPending(task, *conditions);
+}
+
+/// Rises at once, falls slowly: a mistake then costs a little overhead, not parallelism.
+void Executor::measured(uint64_t begin, uint64_t end) {
+  uint64_t elapsed = end - begin, old = cost();
+  uint64_t decayed = old == kUnknownCost ? 0 : old - old / 64;
+  cost_.store(elapsed > decayed ? elapsed : decayed, std::memory_order_relaxed);
+}
+
+void Executor::dropTicket(Task *task) {
+  // One ticket and one reader: nobody else can add any.
+  if (task->tickets.load(std::memory_order_acquire) == 1 ||
+      task->tickets.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    complete(task);
+}
+
+void Executor::complete(Task *task) {
+  executed_.store(executed() + 1, std::memory_order_relaxed);
+  if (task->has(Task::kCoRun) && task->extra->gang) [[unlikely]]
+    device_.removeGang(task->extra->gang);
+  Edge *edge = task->successors.exchange(Task::closed(), std::memory_order_acq_rel);
+  while (edge) {
+    Edge *following = edge->next; // the edge lives in the successor, which may run at once
+    Task *successor = edge->successor;
+    if (successor->fanIn.load(std::memory_order_acquire) == 1 ||
+        successor->fanIn.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      release(successor);
+    edge = following;
+  }
+  SimplerRun *run = task->run;
+  if (run == owned_) {
+    run->recycle(task);
+    return;
+  }
+  if (doneCount_ == 0) {
+    doneRun_ = run;
+    doneLast_ = task;
+    task->freeNext = nullptr;
+  } else if (doneRun_ != run) {
+    flush();
+    doneRun_ = run;
+    doneLast_ = task;
+    task->freeNext = nullptr;
+  } else {
+    task->freeNext = doneFirst_;
+  }
+  doneFirst_ = task;
+  if (++doneCount_ == kFlushAt)
+    flush();
+}
+
+/// All predecessors of the task are complete.
+void Executor::release(Task *task) {
+  if (task->kind == TaskKind::Signal) {
+    SimplerRun *run = task->run;
+    run->signalled_.store(true);
+    run->wakeOwner();
+    return;
+  }
+  if (!next_)
+    next_ = task;
+  else
+    makeReady(task);
+}
+
+void Executor::flush() {
+  if (doneCount_ == 0)
+    return;
+  SimplerRun *run = doneRun_;
+  Task *first = doneFirst_, *last = doneLast_;
+  doneCount_ = 0;
+  doneRun_ = nullptr;
+  run->giveBack(first, last);
+}
+
+//===-- Finding work ------------------------------------------------------===//
+
+void Executor::offerWork(int64_t spare) {
+  int64_t queued = ready_.size() - spare;
+  if (queued > 0 && device_.hasSleepers() && static_cast<uint64_t>(queued) * cost() > kOfferTicks)
+    device_.wakeOne();
+}
+
+Task *Executor::take(bool eager) {
+  if (Task *task = next_) {
+    next_ = nullptr;
+    return task;
+  }
+  if (device_.hasPending() && device_.poll(*this)) {
+    if (Task *task = next_) {
+      next_ = nullptr;
+      return task;
+    }
+  }
+  if (Task *task = ready_.pop())
+    return task;
+  uint32_t count = device_.numExecutors();
+  random_ = random_ * 1664525 + 1013904223;
+  uint32_t start = (random_ >> 8) % (count ? count : 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t at = start + i < count ? start + i : start + i - count;
+    Executor *victim = device_.executor(at);
+    if (!victim || victim == this)
+      continue;
+    int64_t queued = victim->backlog();
+    if (queued == 0 || (!eager && static_cast<uint64_t>(queued) * victim->cost() < kOfferTicks))
+      continue;
+    if (Task *task = victim->steal())
+      return task;
+  }
+  return nullptr;
+}
+
+bool Executor::visibleBacklog(uint64_t *executedByOthers) const {
+  bool backlog = false;
+  uint64_t sum = 0;
+  for (uint32_t i = 0, count = device_.numExecutors(); i < count; ++i) {
+    Executor *other = device_.executor(i);
+    if (!other || other == this)
+      continue;
+    backlog |= other->backlog() > 0;
+    sum += other->executed();
+  }
+  if (executedByOthers)
+    *executedByOthers = sum;
+  return backlog;
+}
+
+/// Looks for work for about 20 us. Cheap tasks are left to the thread that queued them, unless it
+/// makes no progress.
+Task *Executor::spin(Condition done) {
+  uint64_t before = 0, after = 0;
+  visibleBacklog(&before);
+  for (int i = 0; i < 100; ++i) {
+    for (int pause = 0; pause < 4; ++pause)
+      cpuRelax();
+    if (done())
+      return nullptr;
+    if (Task *task = take(false))
+      return task;
+  }
+  if (visibleBacklog(&after) && before == after)
+    return take(true);
+  return nullptr;
+}
+
+void Executor::workUntil(SimplerRun *run, Condition done) {
+  while (!done()) {
+    Task *task = take(false);
+    if (!task) {
+      flush();
+      task = spin(done);
+    }
+    if (task) {
+      pollPause_ = 0;
+      execute(task);
+    } else if (!done()) {
+      sleep(run, done);
+    }
+  }
+}
+
+void Executor::sleep(SimplerRun *run, Condition done) {
+  device_.sleepBegin(*this);
+  if (run)
+    run->sleepBegin();
+  // From here on wake-ups are kept by the parking permit: look once more, then sleep.
+  if (!done()) {
+    int64_t limit = 0;
+    if (device_.hasPending())
+      limit = pollPause_ = pollPause_ < 50 ? 50 : (pollPause_ < 1000 ? pollPause_ * 2 : 1000);
+    else if (visibleBacklog())
+      limit = 200;
+    parking_.park(limit);
+  }
+  if (run)
+    run->sleepEnd();
+  device_.sleepEnd(*this);
+}
+
+} // namespace simpler

@@ -1,0 +1,121 @@
+//===- Executor.h - one thread's part of the scheduler --------------------===//
+//
+// Runs tasks, releases their successors, steals when it has none. Pool threads,
+// spare threads and the threads that run orchestrations each have one. The deque may be
+// stolen from by all; everything else belongs to the executor's thread.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SIMPLER_EXECUTOR_H
+#define SIMPLER_EXECUTOR_H
+
+#include "Clock.h"
+#include "Deque.h"
+#include "Parking.h"
+#include "Task.h"
+#include "Trace.h"
+#include "simpler/kernel_context.h"
+
+namespace simpler {
+
+class Device;
+
+class alignas(64) Executor {
+public:
+  Executor(Device &device, uint32_t index);
+
+  /// Queues a ready task for this thread or a thief.
+  void makeReady(Task *task) {
+    ready_.push(task);
+    offerWork(0);
+  }
+  /// Queues a task the orchestrator has just submitted; one alone wakes nobody, since this thread
+  /// will run it.
+  void submit(Task *task) {
+    ready_.push(task);
+    if (ready_.size() > 1)
+      offerWork(1);
+  }
+  /// Runs a task and the cheap ones it releases, on the spot.
+  void runInline(Task *task);
+  /// The next task this executor should run, or null. `eager`: steal even what looks too cheap.
+  Task *take(bool eager);
+  void execute(Task *task);
+
+  /// Works until done() holds; sleeps when there is nothing to do. `run` is the run this thread
+  /// owns, null for pool threads.
+  template <typename Done> void workUntil(SimplerRun *run, Done &&done) {
+    auto call = [](void *context) -> bool { return (*static_cast<Done *>(context))(); };
+    workUntil(run, Condition{call, const_cast<void *>(static_cast<const void *>(&done))});
+  }
+
+  /// Hands completed tasks of other threads' runs back to them.
+  void flush();
+
+  uint32_t index() const { return index_; }
+  Parking &parking() { return parking_; }
+  int64_t backlog() const { return ready_.size(); }
+  uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
+  /// Recent upper estimate of ticks per task.
+  uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
+  bool cheapTasks() const { return cost() < kInlineTicks; }
+  Task *steal() { return ready_.steal(); }
+
+  void setTrace(std::unique_ptr<TraceRing> ring);
+  TraceRing *trace() const { return trace_.load(std::memory_order_acquire); }
+  /// The run whose orchestration this thread executes; its tasks are recycled on the spot.
+  void own(SimplerRun *run) { owned_ = run; }
+
+  static Executor *current();
+  static void setCurrent(Executor *executor);
+
+private:
+  friend class Device;
+  friend class Gang;
+
+  // About 0.5 us: below, handing a task to another core costs more than running it.
+  static constexpr uint64_t kInlineTicks = 1500;
+  // About 4 us of queued work: worth a wake-up.
+  static constexpr uint64_t kOfferTicks = 10000;
+  static constexpr uint64_t kUnknownCost = 1ull << 40;
+  static constexpr uint32_t kFlushAt = 16;
+
+  struct Condition {
+    bool (*holds)(void *);
+    void *context;
+    bool operator()() const { return holds(context); }
+  };
+  void workUntil(SimplerRun *run, Condition done);
+  Task *spin(Condition done);
+  void sleep(SimplerRun *run, Condition done);
+  bool visibleBacklog(uint64_t *executedByOthers = nullptr) const;
+
+  void offerWork(int64_t spare);
+  void executeBlocks(Task *task);
+  bool skips(Task *task);
+  void dropTicket(Task *task);
+  void complete(Task *task);
+  void release(Task *task);
+  void invoke(Task *task, int32_t block, int32_t lane);
+  void measured(uint64_t begin, uint64_t end);
+
+  Device &device_;
+  const uint32_t index_;
+  Deque<Task> ready_;
+  Task *next_ = nullptr; // just released by the task that ended here: its data is in the cache
+  SimplerRun *owned_ = nullptr;
+  SimplerRun *doneRun_ = nullptr; // run of the completed tasks below
+  Task *doneFirst_ = nullptr, *doneLast_ = nullptr;
+  uint32_t doneCount_ = 0;
+  uint32_t sample_ = 0;
+  uint32_t random_;
+  std::atomic<uint64_t> executed_{0};
+  std::atomic<uint64_t> cost_{kUnknownCost};
+  std::atomic<TraceRing *> trace_{nullptr};
+  std::unique_ptr<TraceRing> traceStorage_;
+  int64_t pollPause_ = 0; // microseconds; grows while deferred counters do not move
+  Parking parking_;
+};
+
+} // namespace simpler
+
+#endif // SIMPLER_EXECUTOR_H

@@ -1,0 +1,115 @@
+//===- Gang.cpp - contexts of a co-running launch -------------------------===//
+#include "Gang.h"
+#include "KernelCall.h"
+#include "Run.h"
+
+#include <sched.h>
+
+namespace simpler {
+
+Gang::Gang(Task *task) : task_(task), total_(task->blocks * task->lanes), contexts_(total_) {
+  for (int32_t i = 0; i < total_; ++i) {
+    auto &context = contexts_[i] = std::make_unique<Context>();
+    context->gang = this;
+    context->block = i / task->lanes;
+    context->lane = i % task->lanes;
+  }
+}
+
+CompletionList *Gang::completionList(Task *task, int32_t block, int32_t lane) {
+  return &task->extra->gang->contexts_[block * task->lanes + lane]->conditions;
+}
+
+void Gang::body(void *argument) {
+  auto *context = static_cast<Context *>(argument);
+  context->registered = callKernel(context->gang->task_, context->block, context->lane);
+}
+
+uint32_t Gang::waiting() {
+  std::lock_guard lock(mutex_);
+  int32_t started = task_->nextBlock.load(std::memory_order_relaxed);
+  return static_cast<uint32_t>(suspended_.size()) + (started < total_ ? total_ - started : 0);
+}
+
+bool Gang::tryAddTicket() {
+  int32_t tickets = task_->tickets.load();
+  while (tickets > 0)
+    if (task_->tickets.compare_exchange_weak(tickets, tickets + 1))
+      return true;
+  return false;
+}
+
+/// Contexts that never ran come first: a gang must be complete before any of it can pass a barrier.
+Gang::Context *Gang::nextContext(Device &device) {
+  if (task_->run->stopped()) [[unlikely]] {
+    // Blocks that wait for others of a failed run would wait for ever: they are abandoned.
+    task_->nextBlock.store(total_);
+    std::lock_guard lock(mutex_);
+    suspended_.clear();
+    return nullptr;
+  }
+  int32_t fresh = task_->nextBlock.load(std::memory_order_relaxed);
+  if (fresh < total_ && (fresh = task_->nextBlock.fetch_add(1)) < total_) {
+    Context *context = contexts_[fresh].get();
+    context->fiber = device.acquireFiber();
+    if (!context->fiber) {
+      task_->run->fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: no memory for the stack of block %d",
+                       taskName(task_).text, context->block);
+      return nullptr;
+    }
+    context->fiber->prepare(&body, context);
+    return context;
+  }
+  std::lock_guard lock(mutex_);
+  if (suspended_.empty())
+    return nullptr;
+  Context *context = suspended_.front();
+  suspended_.erase(suspended_.begin());
+  return context;
+}
+
+void Gang::suspend(Context *context) {
+  std::lock_guard lock(mutex_);
+  suspended_.push_back(context);
+}
+
+void Gang::participate(Executor &executor, Task *task) {
+  Device &device = executor.device_;
+  if (!task->extra->gang) { // the first ticket: nobody else has seen the task yet
+    task->extra->gang = new Gang(task);
+    device.addGang(task->extra->gang);
+  }
+  Gang *gang = task->extra->gang;
+  bool invited = false;
+  Context *last = nullptr;
+  while (Context *context = gang->nextContext(device)) {
+    if (!invited && task->nextBlock.load(std::memory_order_relaxed) < gang->total_) {
+      invited = true;
+      task->tickets.fetch_add(1);
+      executor.makeReady(task);
+      device.wakeOne();
+    }
+    if (context == last)
+      sched_yield(); // alone with a waiting block: the one it waits for is on another thread
+    last = context;
+    gang->steps_.fetch_add(1, std::memory_order_relaxed);
+    uint64_t begin = ticks();
+    bool finished = context->fiber->resume();
+    gang->steps_.fetch_add(1, std::memory_order_relaxed);
+    if (TraceRing *trace = executor.trace())
+      trace->add({begin, ticks(), task->id, task->kernel[context->lane], context->block,
+                  task->blocks, task->laneId[context->lane],
+                  static_cast<uint8_t>(task->kernel[context->lane]->core_type)});
+    if (!finished) {
+      gang->suspend(context);
+      continue;
+    }
+    if (context->registered)
+      device.addPending(task, *context->registered);
+    device.releaseFiber(std::move(context->fiber));
+  }
+  if (task->tickets.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    executor.complete(task);
+}
+
+} // namespace simpler

@@ -1,0 +1,101 @@
+//===- Monitor.cpp - spare threads for gangs that stand still -------------===//
+//
+// A kernel may wait for another block of its gang in a loop that never yields. Its thread
+// is then lost until that block has run. While gangs are active the monitor
+// looks at them several thousand times a second; one that took no step since the last
+// look and has contexts without a thread gets as many spare threads as it needs.
+//
+//===----------------------------------------------------------------------===//
+#include "Gang.h"
+#include "Run.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace simpler {
+
+static constexpr auto kLook = std::chrono::microseconds(200);
+static constexpr uint32_t kMaxSpares = 128;
+
+void Device::monitorLoop() {
+  for (;;) {
+    {
+      std::unique_lock lock(spareMutex_);
+      monitorWork_.wait(lock, [this] { return stopping() || gangCount_.load() > 0; });
+      if (!stopping())
+        monitorWork_.wait_for(lock, kLook);
+      if (stopping())
+        return;
+    }
+    relieveGangs();
+  }
+}
+
+bool Device::relieveGangs() {
+  std::lock_guard lock(gangsMutex_);
+  bool relieved = false;
+  for (Gang *gang : gangs_) {
+    uint64_t steps = gang->steps();
+    if (steps != gang->stepsSeen) {
+      gang->stepsSeen = steps;
+      continue;
+    }
+    for (uint32_t left = std::min(gang->waiting(), kMaxSpares); left > 0; --left) {
+      if (!gang->tryAddTicket())
+        break;
+      giveToSpare(gang->task());
+      relieved = true;
+    }
+  }
+  return relieved;
+}
+
+void Device::giveToSpare(Task *task) {
+  std::lock_guard lock(spareMutex_);
+  spareTasks_.push_back(task);
+  if (idleSpares_ >= spareTasks_.size() || spareThreads_.size() == kMaxSpares) {
+    spareWork_.notify_one();
+    return;
+  }
+  Executor *executor = addExecutor();
+  if (executor) {
+    try {
+      spareThreads_.emplace_back([this, executor] { spareLoop(*executor); });
+    } catch (const std::system_error &) {
+      // No more threads: the ticket waits for a spare that becomes free.
+    }
+  }
+}
+
+void Device::spareLoop(Executor &executor) {
+  Executor::setCurrent(&executor);
+  for (;;) {
+    Task *task;
+    {
+      std::unique_lock lock(spareMutex_);
+      ++idleSpares_;
+      spareWork_.wait(lock, [this] { return stopping() || !spareTasks_.empty(); });
+      --idleSpares_;
+      if (spareTasks_.empty())
+        return;
+      task = spareTasks_.back();
+      spareTasks_.pop_back();
+    }
+    executor.execute(task);
+    // What the gang released is ours now; others may steal it meanwhile.
+    for (;;) {
+      if (executor.next_) {
+        Task *next = executor.next_;
+        executor.next_ = nullptr;
+        executor.execute(next);
+      } else if (Task *next = executor.ready_.pop()) {
+        executor.execute(next);
+      } else {
+        break;
+      }
+    }
+    executor.flush();
+  }
+}
+
+} // namespace simpler

@@ -1,0 +1,34 @@
+//===- Parking.cpp - futex wait and wake ----------------------------------===//
+#include "Parking.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace simpler {
+
+bool Parking::park(int64_t microseconds) {
+  uint32_t expected = kNone;
+  if (!state_.compare_exchange_strong(expected, kAsleep)) {
+    state_.store(kNone);
+    return true; // the permit was there
+  }
+  timespec limit{microseconds / 1000000, microseconds % 1000000 * 1000};
+  for (;;) {
+    long result = syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep,
+                          microseconds > 0 ? &limit : nullptr, nullptr, 0);
+    bool permit = state_.load() == kPermit;
+    if (permit || (result != 0 && microseconds > 0)) {
+      // exchange: a permit that arrives right now counts
+      return state_.exchange(kNone) == kPermit;
+    }
+  }
+}
+
+void Parking::unpark() {
+  if (state_.exchange(kPermit) == kAsleep)
+    syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+} // namespace simpler

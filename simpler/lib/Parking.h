@@ -1,0 +1,30 @@
+//===- Parking.h - a thread sleeps until someone gives it a permit --------===//
+//
+// One permit at most, as in java.util.concurrent.LockSupport: unpark before park
+// makes the next park return at once, so no wake-up is lost. Linux futex.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SIMPLER_PARKING_H
+#define SIMPLER_PARKING_H
+
+#include "Atomic.h"
+
+#include <cstdint>
+
+namespace simpler {
+
+class Parking {
+public:
+  /// Sleeps until a permit is there and takes it; false when `microseconds` > 0 passed first.
+  bool park(int64_t microseconds = 0);
+  /// Any thread; async-signal-safe.
+  void unpark();
+
+private:
+  static constexpr uint32_t kNone = 0, kPermit = 1, kAsleep = 2;
+  Atomic<uint32_t> state_{kNone};
+};
+
+} // namespace simpler
+
+#endif // SIMPLER_PARKING_H

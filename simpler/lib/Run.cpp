@@ -1,0 +1,144 @@
+//===- Run.cpp - begin, end, scopes, errors of a run ----------------------===//
+#include "Run.h"
+#include "Gang.h"
+#include "KernelCall.h"
+
+#include <algorithm>
+#include <cstdarg>
+
+using namespace simpler;
+
+SimplerRun::SimplerRun(Device &device, Executor &executor)
+    : device_(device), executor_(executor), window_(1024) {
+  signal_.kind = TaskKind::Signal;
+  signal_.run = this;
+  signal_.edgeBlocks = nullptr;
+  signal_.extra = nullptr;
+  scopes_.reserve(64);
+}
+
+SimplerRun::~SimplerRun() {
+  for (TaskExtra *extra : spareExtras_)
+    delete extra;
+}
+
+void SimplerRun::begin(const RunOptions &options) {
+  options_ = options;
+  firstSequence_ = sequence_ + 1;
+  submitted_ = retired_ = 0;
+  holding_ = options.recordFirst;
+  fatal_.store(0, std::memory_order_relaxed);
+  interruptsSeen_ = device_.interrupts();
+  buffers_.resetPeak();
+  executor_.own(this);
+  scopes_.clear();
+  scopes_.push_back({0, nullptr, 0, 0});
+}
+
+int32_t SimplerRun::end() {
+  if (scopes_.size() > 1 && fatal() == 0)
+    fail(SIMPLER_INVALID_ARGS, "the orchestration ended with %zu scope(s) still open",
+         scopes_.size() - 1);
+  holding_ = false;
+  for (Task *task : held_)
+    executor_.makeReady(task);
+  held_.clear();
+  executor_.workUntil(this, [this] { return allDone(); });
+  scopes_.resize(1);
+  for (Buffer *buffer : scopeBuffers_)
+    buffers_.release(buffer);
+  scopeBuffers_.clear();
+  buffers_.trim(256u << 20);
+  executor_.own(nullptr);
+  return fatal();
+}
+
+void SimplerRun::scopeBegin(int32_t mode, const char *site) {
+  if (fatal())
+    return;
+  if (mode != 0 && mode != 1) {
+    fail(SIMPLER_INVALID_ARGS, "scope mode is %d; it must be 0 (AUTO) or 1 (MANUAL)", mode);
+    return;
+  }
+  if (scopes_.size() > 64) {
+    fail(SIMPLER_INVALID_ARGS, "scopes are nested deeper than 64%s%s", site ? " at " : "",
+         site ? site : "");
+    return;
+  }
+  scopes_.push_back({mode, site, scopeBuffers_.size(), 0});
+}
+
+void SimplerRun::scopeEnd() {
+  if (scopes_.size() == 1) {
+    if (!fatal())
+      fail(SIMPLER_INVALID_ARGS, "a scope is ended that was not begun");
+    return;
+  }
+  for (size_t i = scopes_.back().firstBuffer; i < scopeBuffers_.size(); ++i)
+    buffers_.release(scopeBuffers_[i]);
+  scopeBuffers_.resize(scopes_.back().firstBuffer);
+  scopes_.pop_back();
+}
+
+void SimplerRun::fail(int32_t code, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  std::lock_guard lock(messageMutex_);
+  if (fatal_.load() != 0)
+    return; // the first error explains the others
+  message_ = text;
+  fatal_.store(code, std::memory_order_release);
+}
+
+std::string SimplerRun::message() const {
+  std::lock_guard lock(messageMutex_);
+  return fatal_.load() ? message_ : std::string();
+}
+
+//===-- Completed tasks come back -----------------------------------------===//
+
+void SimplerRun::giveBack(Task *first, Task *last) {
+  Task *head = returned_.load(std::memory_order_relaxed);
+  do
+    last->freeNext = head;
+  while (!returned_.compare_exchange_weak(head, first));
+  wakeOwner();
+}
+
+void SimplerRun::wakeOwner() {
+  // Sequentially consistent after the store it announces; the owner does the opposite order.
+  if (ownerAsleep_.load())
+    executor_.parking().unpark();
+}
+
+void SimplerRun::drainReturned() {
+  if (!returned_.load(std::memory_order_relaxed))
+    return;
+  Task *task = returned_.exchange(nullptr);
+  while (task) {
+    Task *following = task->freeNext;
+    recycle(task);
+    task = following;
+  }
+}
+
+void SimplerRun::recycle(Task *task) {
+  for (uint32_t i = 0; i < task->numBuffers; ++i)
+    buffers_.release(task->buffers()[i]);
+  while (EdgeBlock *block = task->edgeBlocks) {
+    task->edgeBlocks = block->next;
+    pool_.recycle(block);
+  }
+  if (TaskExtra *extra = task->extra) [[unlikely]] {
+    delete extra->gang;
+    extra->gang = nullptr;
+    spareExtras_.push_back(extra);
+    task->extra = nullptr;
+  }
+  liveTaskBytes_ -= TaskPool::bytesOf(task->sizeClass);
+  ++retired_;
+  pool_.recycle(task);
+}

@@ -1,0 +1,54 @@
+//===- RunOrchestration.cpp - context, exceptions, status -----------------===//
+#include "RunOrchestration.h"
+
+#include <exception>
+
+namespace simpler {
+
+static thread_local SimplerRun *viewRun = nullptr;
+
+ViewErrors::ViewErrors(SimplerRun *run)
+    : outerRun_(viewRun), outerHandler_(simpler_view_error_handler) {
+  viewRun = run;
+  simpler_view_error_handler = [](const char *text) {
+    viewRun->fail(SIMPLER_INVALID_ARGS, "%s", text);
+  };
+}
+
+ViewErrors::~ViewErrors() {
+  viewRun = outerRun_;
+  simpler_view_error_handler = outerHandler_;
+}
+
+int32_t runOrchestration(Device &device, const RunOptions &options,
+                         void (*body)(SimplerRun &, void *), void *context, std::string &error) {
+  error.clear();
+  if (device.forked()) {
+    error = "the worker was made before fork; its threads exist in the parent process only. Create "
+            "the worker in the process that uses it";
+    return SIMPLER_FORKED;
+  }
+  SimplerRun *run = device.acquireRun();
+  if (!run) {
+    error = "more than " + std::to_string(Device::kMaxRuns) + " runs at once on one worker";
+    return SIMPLER_BUSY;
+  }
+  Executor *outer = Executor::current();
+  Executor::setCurrent(&run->executor());
+  run->begin(options);
+  try {
+    body(*run, context);
+  } catch (const std::exception &exception) {
+    run->fail(SIMPLER_KERNEL_FAILED, "the orchestration threw an exception: %s", exception.what());
+  } catch (...) {
+    run->fail(SIMPLER_KERNEL_FAILED, "the orchestration threw something that is no std::exception");
+  }
+  int32_t status = run->end();
+  if (status)
+    error = run->message();
+  Executor::setCurrent(outer);
+  device.releaseRun(run);
+  return status;
+}
+
+} // namespace simpler

@@ -1,0 +1,71 @@
+//===- TraceWriter.cpp - Chrome/Perfetto JSON of recorded events ----------===//
+#include "Clock.h"
+#include "KernelCall.h"
+#include "Run.h"
+
+#include <cstdio>
+
+namespace simpler {
+
+void Device::startTrace() {
+  std::lock_guard lock(executorsMutex_);
+  traceTicks_ = ticks();
+  traceNanoseconds_ = nanoseconds();
+  tracing_.store(true);
+  for (uint32_t i = 0; i < numExecutors(); ++i) {
+    if (executor(i)->trace())
+      executor(i)->trace()->clear();
+    else
+      executor(i)->setTrace(std::make_unique<TraceRing>());
+  }
+}
+
+static void writeEscaped(FILE *file, const char *text) {
+  for (; *text; ++text) {
+    auto c = static_cast<unsigned char>(*text);
+    if (c == '"' || c == '\\')
+      std::fprintf(file, "\\%c", c);
+    else if (c < 0x20)
+      std::fprintf(file, "\\u%04x", c);
+    else
+      std::fputc(c, file);
+  }
+}
+
+int32_t Device::writeTrace(const char *path) {
+  std::lock_guard lock(executorsMutex_);
+  FILE *file = std::fopen(path, "w");
+  if (!file)
+    return -1;
+  double perMicrosecond = static_cast<double>(ticks() - traceTicks_) * 1000.0 /
+                          static_cast<double>(nanoseconds() - traceNanoseconds_);
+  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
+  std::fputs("{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"simpler\"}}",
+             file);
+  for (uint32_t i = 0; i < numExecutors(); ++i) {
+    TraceRing *ring = executor(i)->trace();
+    if (!ring)
+      continue;
+    std::fprintf(
+        file,
+        ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+        "\"executor %u (%llu events dropped)\"}}",
+        i, i, static_cast<unsigned long long>(ring->dropped()));
+    ring->forEach([&](const TraceEvent &event) {
+      std::fputs(",\n{\"ph\":\"X\",\"pid\":1,\"cat\":\"task\",\"name\":\"", file);
+      writeEscaped(file, event.kernel->name ? event.kernel->name : "kernel");
+      double start = static_cast<double>(event.begin - traceTicks_) / perMicrosecond;
+      double length = static_cast<double>(event.end - event.begin) / perMicrosecond;
+      PTO2TaskId id{event.taskId};
+      std::fprintf(
+          file,
+          "\",\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"task\":\"r%ut%u\",\"block\":%d,"
+          "\"blocks\":%d,\"lane\":%u}}",
+          i, start, length, id.ring(), id.local(), event.block, event.blocks, event.lane);
+    });
+  }
+  std::fputs("\n]}\n", file);
+  return std::fclose(file) == 0 ? 0 : -1;
+}
+
+} // namespace simpler
