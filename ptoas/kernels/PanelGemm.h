@@ -84,7 +84,12 @@ template <class D> struct Strip {
   bool load;                         // sums start from c
 };
 
-template <class D, int Rows, int Vectors, bool FirstUse> void runStrip(const Strip<D> &s) {
+/// How a strip walks a: AlongK has consecutive groups of a row next to each other, AcrossRows
+/// consecutive rows; either way one of the two strides is part of the instructions.
+enum class Walk { AlongK, AcrossRows };
+
+template <class D, int Rows, int Vectors, Walk walk, bool FirstUse>
+void runStrip(const Strip<D> &s) {
   using V = typename D::Lanes;
   constexpr int W = V::lanes;
   typename V::Mask mask[Vectors];
@@ -113,33 +118,62 @@ template <class D, int Rows, int Vectors, bool FirstUse> void runStrip(const Str
           });
         });
   }
-  // Rows are addressed as base + {0, 1, 2, 3} strides: few registers, no address arithmetic.
-  constexpr int Bases = (Rows + 3) / 4;
+  // Additions compete with FMAs for ports, so there are few: AlongK addresses rows as
+  // base + {0, 1, 2, 3} strides and steps once in four groups, AcrossRows has a single base.
+  // The empty asm hides how the bases are related; the compiler would derive each address from
+  // the one before, a chain as long as the arithmetic itself.
+  constexpr bool alongK = walk == Walk::AlongK;
+  constexpr int Bases = alongK ? (Rows + 3) / 4 : 1;
   const char *a[Bases];
   unroll<Bases>([&](auto i) { a[i.value] = s.a + 4 * i.value * s.aRowStride; });
-  const int64_t row = s.aRowStride, aStep = s.aStep, bStep = FirstUse ? s.bStep : Vectors * W * 4;
+  int64_t row = s.aRowStride, row3 = 3 * row;
+  __asm__("" : "+r"(row), "+r"(row3));
+  const int64_t aStep = alongK ? 4 : s.aStep, bStep = FirstUse ? s.bStep : Vectors * W * 4;
   const char *b = s.b;
   [[maybe_unused]] char *packed = s.packed;
-  for (int64_t g = s.groups; g > 0; --g) {
-    typename D::Operand bv[Vectors];
-    unroll<Vectors>([&](auto v) {
-      if constexpr (FirstUse) {
-        bv[v.value] = D::loadB(b + v.value * W * 4, mask[v.value]);
-        D::storeB(packed + v.value * W * 4, bv[v.value]);
-      } else {
-        bv[v.value] = D::loadB(b + v.value * W * 4);
-      }
+  auto groups = [&](auto count) __attribute__((always_inline)) {
+    constexpr int Count = decltype(count)::value;
+    unroll<Count>([&](auto u) {
+      typename D::Operand bv[Vectors];
+      unroll<Vectors>([&](auto v) {
+        if constexpr (FirstUse) {
+          bv[v.value] = D::loadB(b + v.value * W * 4, mask[v.value]);
+          D::storeB(packed + (u.value * Vectors + v.value) * W * 4, bv[v.value]);
+        } else {
+          bv[v.value] = D::loadB(b + (u.value * Vectors + v.value) * W * 4);
+        }
+      });
+      unroll<Rows>([&](auto i) {
+        const char *p;
+        if constexpr (alongK)
+          p = a[i.value / 4] + (i.value % 4 == 3 ? row3 : i.value % 4 * row) + u.value * 4;
+        else
+          p = a[0] + i.value * 4;
+        typename D::Operand av = D::splatA(p);
+        unroll<Vectors>([&](auto v) {
+          acc[i.value][v.value] = D::dot(acc[i.value][v.value], av, bv[v.value]);
+        });
+      });
+      if constexpr (FirstUse)
+        b += bStep;
+      if constexpr (!alongK)
+        a[0] += aStep;
     });
-    unroll<Rows>([&](auto i) {
-      typename D::Operand av = D::splatA(a[i.value / 4] + (i.value % 4) * row);
-      unroll<Vectors>(
-          [&](auto v) { acc[i.value][v.value] = D::dot(acc[i.value][v.value], av, bv[v.value]); });
-    });
-    unroll<Bases>([&](auto i) { a[i.value] += aStep; });
-    b += bStep;
+    if constexpr (alongK)
+      unroll<Bases>([&](auto i) {
+        a[i.value] += 4 * Count;
+        __asm__("" : "+r"(a[i.value]));
+      });
     if constexpr (FirstUse)
-      packed += Vectors * W * 4;
-  }
+      packed += Count * Vectors * W * 4;
+    else
+      b += Count * bStep;
+  };
+  int64_t rest = s.groups;
+  for (; rest >= 4; rest -= 4)
+    groups(Index<4>{});
+  for (; rest > 0; --rest)
+    groups(Index<1>{});
   unroll<Rows>([&](auto i) {
     typename D::Out *c = s.c + i.value * s.cRowStride;
     unroll<Vectors>(
@@ -147,22 +181,23 @@ template <class D, int Rows, int Vectors, bool FirstUse> void runStrip(const Str
   });
 }
 
-/// Table of strips by [rows - 1], filled at compile time.
-template <class D, int Vectors, bool FirstUse> struct StripTable {
-  using Fn = void (*)(const Strip<D> &);
-  Fn fn[D::Lanes::maxRows];
+/// Strips by [rows - 1], filled at compile time.
+template <class D> using StripFn = void (*)(const Strip<D> &);
+template <class D, int Vectors, Walk walk, bool FirstUse> struct StripTable {
+  StripFn<D> fn[D::Lanes::maxRows];
   constexpr StripTable() : fn() { fill<0>(); }
   template <int I> constexpr void fill() {
     if constexpr (I < D::Lanes::maxRows) {
-      fn[I] = runStrip<D, I + 1, Vectors, FirstUse>;
+      fn[I] = runStrip<D, I + 1, Vectors, walk, FirstUse>;
       fill<I + 1>();
     }
   }
 };
-
-/// Rows that lie a multiple of 2 KiB apart share one or two sets of the first-level cache,
-/// fewer ways than a strip has rows.
-inline bool stridesAlias(int64_t rowBytes) { return rowBytes % 2048 == 0; }
+template <class D, Walk walk, bool FirstUse> const StripFn<D> *strips(bool oneVector) {
+  static constexpr StripTable<D, 1, walk, FirstUse> narrow;
+  static constexpr StripTable<D, 2, walk, FirstUse> wide;
+  return oneVector ? narrow.fn : wide.fn;
+}
 
 template <class D, class FA, class FB, class Args> void panelGemm(const Args &x) {
   using V = typename D::Lanes;
@@ -170,10 +205,6 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
   using Out = typename D::Out;
   constexpr int W = V::lanes, G = FA::group, NR = 2 * W;
   constexpr int64_t blockGroups = 256, blockRows = 504; // 504 = 36 strips of 14, 84 of 6
-  static constexpr StripTable<D, 1, false> narrow;
-  static constexpr StripTable<D, 2, false> wide;
-  static constexpr StripTable<D, 1, true> narrowFirst;
-  static constexpr StripTable<D, 2, true> wideFirst;
   if (x.m <= 0 || x.n <= 0)
     return;
 
@@ -189,7 +220,6 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
   char *aPacked = panel + panelBytes;
   Out *correction = reinterpret_cast<Out *>(aPacked + aBytes);
 
-  const bool aReused = x.n > 2 * NR;
   for (int64_t m0 = 0; m0 < x.m; m0 += blockRows) {
     const int64_t rows = min64(blockRows, x.m - m0);
     int64_t k0 = 0;
@@ -201,11 +231,11 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
       s.a = reinterpret_cast<const char *>(a);
       s.aRowStride = x.aRowStride * int64_t(sizeof(In));
       s.aStep = x.aColStride * int64_t(sizeof(In)) * G;
-      bool direct = FA::isDword && (G == 1 || (x.aColStride == 1 && depth % G == 0));
-      if (direct && aReused && x.aColStride == 1 && stridesAlias(s.aRowStride))
-        direct = false;
+      Walk walk = x.aColStride == 1 || x.aRowStride != 1 ? Walk::AlongK : Walk::AcrossRows;
+      const bool direct =
+          FA::isDword && (x.aColStride == 1 ? depth % G == 0 : G == 1 && x.aRowStride == 1);
       if (!direct) {
-        if (x.aRowStride == 1 && x.aColStride != 1) {
+        if (walk == Walk::AcrossRows) {
           for (int64_t i = 0; i < rows; i += W)
             packAcross<V, FA>(a + i, x.aColStride, depth, min64(W, rows - i), aPacked + i * 4,
                               aStepBytes);
@@ -233,7 +263,7 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
       s.load = x.accumulate || k0 > 0;
       s.packed = panel;
       const char *aBlock = s.a;
-      const int64_t strips = ceilDiv(rows, V::maxRows);
+      const int64_t stripCount = ceilDiv(rows, V::maxRows);
       for (int64_t n0 = 0; n0 < x.n; n0 += NR) {
         s.columns = min64(NR, x.n - n0);
         s.bias = x.bias && k0 == 0 ? x.bias + n0 : nullptr;
@@ -250,18 +280,24 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
                                   min64(W, s.columns - j), panel + j * 4, width * 4);
           s.b = panel;
         }
+        auto *run = walk == Walk::AlongK ? strips<D, Walk::AlongK, false>(oneVector)
+                                         : strips<D, Walk::AcrossRows, false>(oneVector);
         // Strips of equal height, so that the last one is not a slow sliver.
-        for (int64_t strip = 0, i = 0; strip < strips; ++strip) {
-          const int64_t height = rows / strips + (strip < rows % strips);
+        for (int64_t strip = 0, i = 0; strip < stripCount; ++strip) {
+          const int64_t height = rows / stripCount + (strip < rows % stripCount);
           s.a = aBlock + i * s.aRowStride;
           s.c = x.c + (m0 + i) * x.cRowStride + n0;
           if constexpr (D::rowCorrection)
             s.correction = correction + i;
-          if (strip == 0 && packOnFirstUse) {
-            (oneVector ? narrowFirst.fn : wideFirst.fn)[height - 1](s);
-            s.b = panel;
+          if (packOnFirstUse && strip == 0) {
+            if constexpr (FB::isDword && G == 1) {
+              auto *fn = walk == Walk::AlongK ? strips<D, Walk::AlongK, true>(oneVector)
+                                              : strips<D, Walk::AcrossRows, true>(oneVector);
+              fn[height - 1](s);
+              s.b = panel;
+            }
           } else {
-            (oneVector ? narrow.fn : wide.fn)[height - 1](s);
+            run[height - 1](s);
           }
           i += height;
         }
