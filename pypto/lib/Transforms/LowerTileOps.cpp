@@ -1,0 +1,463 @@
+//===- LowerTileOps.cpp - computing ops on 2-D tiles ----------------------===//
+//
+// Second part of LowerTensorToTile: one op of the language becomes the tile ops that the
+// instruction set has.
+//
+//===----------------------------------------------------------------------===//
+#include "TensorRoots.h"
+#include "TensorToTile.h"
+#include "TileShape.h"
+
+using namespace mlir;
+
+namespace pypto {
+
+/// Replicates a row, a column or one element to the shape of `to`.
+Value TensorToTile::replicate(Value small, TileType to) {
+  auto type = cast<TileType>(small.getType());
+  if (type.getShape() == to.getShape())
+    return small;
+  TileType result = TileType::get(to.getShape(), type.getElementType(), MemorySpace::None, to.getValid());
+  bool oneRow = type.getShape()[0] == 1, oneCol = type.getShape()[1] == 1;
+  if (oneRow && oneCol) {
+    Value element = make("read", type.getElementType(), {small, index(0), index(0)});
+    Value like = make("create_tile", result, {});
+    return make("expands", result, {like, element});
+  }
+  Value like = make("create_tile", result, {});
+  if (oneCol && type.getShape()[0] == to.getShape()[0])
+    return make("row_expand", result, {like, small});
+  if (oneRow && type.getShape()[1] == to.getShape()[1])
+    return make("col_expand", result, {like, small});
+  return {};
+}
+
+LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
+  Value lhs = tile(op->getOperand(0)), rhs = tile(op->getOperand(1));
+  TileType type = flatTileType(op->getResult(0).getType());
+  StringRef name = op->getName().stripDialect();
+  auto finish = [&](StringRef opName, Value a, Value c) {
+    Value result = make(opName, type, {a, c});
+    map.map(op->getResult(0), result);
+    return success();
+  };
+  bool commutes = llvm::is_contained({"add", "mul", "maximum", "minimum", "and", "or", "xor"}, name);
+  auto lhsTile = dyn_cast<TileType>(lhs.getType());
+  auto rhsTile = dyn_cast<TileType>(rhs.getType());
+  if (!lhsTile && rhsTile) {
+    if (commutes)
+      return finish(name, rhs, lhs);
+    if (name == "sub") { // s - x = (-x) + s, the rounding is the same
+      Value negated = make("neg", type, rhs);
+      return finish("add", negated, lhs);
+    }
+    if (name == "div") // scalar first is a form of the instruction
+      return finish("div", lhs, rhs);
+    lhs = make("expands", type, {rhs, lhs});
+    return finish(name, lhs, rhs);
+  }
+  if (!rhsTile || lhsTile.getShape() == rhsTile.getShape())
+    return finish(name, lhs, rhs);
+
+  // NumPy broadcasting of rows and columns.
+  StringRef expand = llvm::StringSwitch<StringRef>(name)
+                         .Cases({"add", "sub", "mul", "div"}, name)
+                         .Case("maximum", "max")
+                         .Case("minimum", "min")
+                         .Default("");
+  auto fits = [&](TileType wide, TileType narrow) -> StringRef {
+    if (wide.getShape() != type.getShape() || expand.empty() || narrow.getShape()[0] * narrow.getShape()[1] == 1)
+      return "";
+    if (narrow.getShape()[1] == 1 && narrow.getShape()[0] == wide.getShape()[0])
+      return "row_expand_";
+    return narrow.getShape()[0] == 1 && narrow.getShape()[1] == wide.getShape()[1] ? "col_expand_" : "";
+  };
+  if (StringRef form = fits(lhsTile, rhsTile); !form.empty())
+    return finish((form + expand).str(), lhs, rhs);
+  if (StringRef form = fits(rhsTile, lhsTile); !form.empty() && commutes)
+    return finish((form + expand).str(), rhs, lhs);
+  Value wideLhs = replicate(lhs, type), wideRhs = replicate(rhs, type);
+  if (!wideLhs || !wideRhs)
+    return op->emitError() << name << ": these shapes cannot be combined in a kernel; bring the operands to one shape with row_expand or col_expand";
+  return finish(name, wideLhs, wideRhs);
+}
+
+Value TensorToTile::splat(TileType like, double value) {
+  Type element = like.getElementType();
+  Attribute constant = isa<FloatType>(element) ? Attribute(b.getF64FloatAttr(value))
+                                               : Attribute(b.getI64IntegerAttr(int64_t(value)));
+  return make("full", like, {}, {attr("value", constant)});
+}
+
+LogicalResult TensorToTile::lowerCompare(CmpOp op) {
+  Value lhs = tile(op.getLhs()), rhs = tile(op.getRhs());
+  NamedAttribute kind = attr("cmp_type", op.getCmpTypeAttr());
+  TileType result = flatTileType(op.getType());
+  if (op.getPacked()) {
+    map.map(op.getResult(), make("cmp", result, {lhs, rhs}, kind));
+    return success();
+  }
+  if (isa<TileType>(rhs.getType())) {
+    rhs = replicate(rhs, result);
+    lhs = replicate(lhs, result);
+    if (!lhs || !rhs)
+      return op.emitError("cmp: the shapes of the operands cannot be combined");
+  }
+  // A packed mask, a bit per element, rows of whole 32 bytes; then 1 or 0.
+  int64_t bytes = llvm::alignTo(llvm::divideCeil(result.getShape()[1], 8), 32);
+  SmallVector<int64_t> valid;
+  if (!result.getValid().empty())
+    valid = {result.getValid()[0], bytes};
+  auto maskType = TileType::get({result.getShape()[0], bytes}, IntegerType::get(b.getContext(), 8, IntegerType::Unsigned),
+                                MemorySpace::None, valid);
+  Value mask = make("cmp", maskType, {lhs, rhs}, kind);
+  auto constant = [&](double value) -> Value {
+    Type element = result.getElementType();
+    if (isa<FloatType>(element))
+      return arith::ConstantOp::create(b, loc, b.getFloatAttr(element, value));
+    auto signless = IntegerType::get(b.getContext(), element.getIntOrFloatBitWidth());
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(signless, int64_t(value)));
+  };
+  Value one = make("expands", result, {lhs, constant(1)});
+  Value zero = constant(0);
+  map.map(op.getResult(), make("sel", result, {mask, one, zero}));
+  return success();
+}
+
+/// acc + lhs @ rhs on 2-D tiles; `element` is the accumulator's element type.
+Value TensorToTile::product(Value lhs, Value rhs, Value acc, Value initCond, Type element, bool aTrans, bool bTrans) {
+  auto transposed = [&](Value v) {
+    auto t = cast<TileType>(v.getType());
+    SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
+    MemorySpace space = t.getMemorySpace();
+    return make("transpose_view",
+                TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(), space, valid, !t.getTransposed()), v);
+  };
+  if (aTrans)
+    lhs = transposed(lhs);
+  if (bTrans)
+    rhs = transposed(rhs);
+  auto l = cast<TileType>(lhs.getType()), r = cast<TileType>(rhs.getType());
+  SmallVector<int64_t> valid;
+  if (!l.getValid().empty() || !r.getValid().empty())
+    valid = {l.getValidShape()[0], r.getValidShape()[1]};
+  SmallVector<int64_t> shape{l.getShape()[0], r.getShape()[1]};
+  if (valid == shape)
+    valid.clear();
+  auto type = TileType::get(shape, element, MemorySpace::Acc, valid);
+  if (!acc)
+    return make("matmul", type, {lhs, rhs});
+  type = TileType::get(shape, element, MemorySpace::Acc, cast<TileType>(acc.getType()).getValid());
+  if (!initCond)
+    return make("matmul_acc", type, {acc, lhs, rhs});
+  return make("matmul_acc", type, {acc, lhs, rhs, initCond});
+}
+
+LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
+  bool accumulates = family == "matmul_acc";
+  unsigned first = accumulates ? 1 : 0;
+  Value oldLhs = op->getOperand(first), oldRhs = op->getOperand(first + 1);
+  Value lhs = tile(oldLhs), rhs = tile(oldRhs);
+  auto flag = [&](StringRef name) {
+    auto attribute = op->getAttrOfType<BoolAttr>(name);
+    return attribute && attribute.getValue();
+  };
+  bool aTrans = flag("a_trans"), bTrans = flag("b_trans");
+  Type element = elementTypeOf(lhs.getType());
+  Type accElement = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+  Type resultType = op->getResult(0).getType();
+  Value acc = accumulates ? tile(op->getOperand(0)) : Value();
+  Value initCond = accumulates && op->getNumOperands() > 3 ? map.lookup(op->getOperand(3)) : Value();
+  ArrayRef<int64_t> ls = shapeOf(oldLhs.getType()), rs = shapeOf(oldRhs.getType()), os = shapeOf(resultType);
+
+  Value result;
+  if (family == "matmul_bias") {
+    Value bias = tile(op->getOperand(2));
+    auto type = cast<TileType>(flatTileType(resultType, MemorySpace::Acc));
+    result = make("matmul_bias", TileType::get(type.getShape(), accElement, MemorySpace::Acc, type.getValid()), {lhs, rhs, bias});
+  } else if (ls.size() <= 2 && rs.size() <= 2) {
+    result = product(lhs, rhs, acc, initCond, accElement, aTrans, bTrans);
+  } else {
+    // One product per batch, joined in a vec tile.
+    int64_t batches = rowsOf(os.drop_back(2)) * (os.size() > 2 ? os[os.size() - 3] : 1);
+    int64_t m = os[os.size() - 2], n = os.back();
+    if (initCond)
+      return op->emitError("matmul_acc: init_cond needs 2-D operands");
+    auto outType = TileType::get({batches * m, n}, accElement);
+    result = make("create_tile", outType, {});
+    auto batchOf = [&](Value all, ArrayRef<int64_t> shape, int64_t batch) -> Value {
+      if (shape.size() <= 2)
+        return all;
+      // Batch axes broadcast from the right.
+      int64_t position = 0, scale = 1;
+      for (int i = 1; i <= int(os.size()) - 2; ++i) {
+        int64_t extent = os[os.size() - 2 - i];
+        int64_t coordinate = batch % extent;
+        batch /= extent;
+        if (i > int(shape.size()) - 2)
+          continue;
+        int64_t own = shape[shape.size() - 2 - i];
+        position += (own == 1 ? 0 : coordinate) * scale;
+        scale *= own;
+      }
+      int64_t rows = shape[shape.size() - 2], cols = shape.back();
+      auto t = cast<TileType>(all.getType());
+      return make("slice", TileType::get({rows, cols}, t.getElementType(), t.getMemorySpace()),
+                  {all, index(rows), index(cols), index(position * rows), index(0)},
+                  attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0})));
+    };
+    for (int64_t batch = 0; batch < batches; ++batch) {
+      Value part = product(batchOf(lhs, ls, batch), batchOf(rhs, rs, batch), {}, {}, accElement, aTrans, bTrans);
+      result = make("assemble", outType, {result, part, index(batch * m), index(0)});
+    }
+    if (acc)
+      result = make("add", outType, {acc, result});
+  }
+  // A declared narrower result: rounded to nearest even, as the hardware's store path does.
+  TileType declared = flatTileType(resultType);
+  if (declared.getElementType() != accElement) {
+    auto t = cast<TileType>(result.getType());
+    result = make("cast", TileType::get(t.getShape(), declared.getElementType(), MemorySpace::None, t.getValid()), result,
+                  attr("mode", b.getStringAttr("rint")));
+  }
+  map.map(op->getResult(0), result);
+  return success();
+}
+
+/// Positions in the whole source tile of elements that `index` names along `dim`.
+Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int64_t dim) {
+  auto type = cast<TileType>(positions.getType());
+  auto bare = TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
+  Type element = type.getElementType();
+  int64_t rows = type.getShape()[0], cols = type.getShape()[1], stride = colsOf(source);
+  Value start = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
+  Value scale = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, stride));
+  if (dim == 1) {
+    auto line = TileType::get({1, rows}, element);
+    Value base = make("mul", line, {make("arange", line, start), scale});
+    base = make("reshape", TileType::get({rows, 1}, element), base);
+    return make("row_expand_add", bare, {positions, base});
+  }
+  Value base = make("arange", TileType::get({1, cols}, element), start);
+  return make("col_expand_add", bare, {make("mul", bare, {positions, scale}), base});
+}
+
+LogicalResult TensorToTile::lowerGather(GatherOp op) {
+  Value source = tile(op.getInput()), positions = tile(op.getIndex());
+  TileType type = flatTileType(op.getType());
+  if (!op.getFlat()) {
+    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()), indexShape = shapeOf(op.getIndex().getType());
+    int64_t rank = shape.size(), dim = op.getDim() < 0 ? op.getDim() + rank : op.getDim();
+    bool planes = rank > 2 && (rowAxis(shape) != rank - 2 || rowAxis(indexShape) != rank - 2);
+    if (dim < rank - 2 || planes)
+      return op.emitError("gather: only the last two axes of one plane can be gathered in a kernel");
+    positions = flatPositions(positions, shape, dim == rank - 1 ? 1 : 0);
+  }
+  map.map(op.getResult(), make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
+  return success();
+}
+
+LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
+  Value target = tile(op.getInput()), positions = tile(op.getIndex()), source = tile(op.getSrc());
+  TileType type = flatTileType(op.getType());
+  if (!op.getFlat()) {
+    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
+    positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
+  }
+  map.map(op.getResult(), make("scatter", type, {target, positions, source}, attr("flat", b.getBoolAttr(op.getFlat()))));
+  return success();
+}
+
+LogicalResult TensorToTile::lowerScatterUpdate(ScatterUpdateOp op) {
+  Value rows = tile(op.getIndex()), source = tile(op.getSrc()), target = tile(op.getInput());
+  auto indexType = cast<TileType>(rows.getType());
+  auto sourceType = cast<TileType>(source.getType());
+  TileType type = cast<TileType>(target.getType());
+  int64_t count = indexType.getShape()[0] * indexType.getShape()[1], cols = sourceType.getShape()[1];
+  auto bare = TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
+  // The input stays as it is: the rows go to a copy (made where the input lives on).
+  auto loop = scf::ForOp::create(b, loc, index(0), index(count), index(1), ValueRange{target});
+  loop.getResult(0).setType(bare);
+  loop.getRegionIterArg(0).setType(bare);
+  Block *outside = b.getInsertionBlock();
+  b.setInsertionPointToStart(loop.getBody());
+  Value i = loop.getInductionVar();
+  Value width = index(indexType.getShape()[1]);
+  Value at = make("read", indexType.getElementType(),
+                  {rows, arith::DivSIOp::create(b, loc, i, width), arith::RemSIOp::create(b, loc, i, width)});
+  Value row = make("scalar_cast", b.getIndexType(), at);
+  Value line = make("slice", TileType::get({1, cols}, sourceType.getElementType()),
+                    {source, index(1), index(cols), i, index(0)},
+                    attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0})));
+  Value next = make("assemble", bare, {loop.getRegionIterArg(0), line, row, index(0)});
+  scf::YieldOp::create(b, loc, next);
+  b.setInsertionPointToEnd(outside);
+  map.map(op.getResult(), loop.getResult(0));
+  return success();
+}
+
+LogicalResult TensorToTile::lowerGatherRow(GatherRowOp op) {
+  Value target = map.lookup(op.getDst()), source = map.lookup(op.getSrc());
+  if (!isa<TileType>(target.getType()) || !isa<TensorType>(source.getType()))
+    return op.emitError("gather_row moves rows of global memory to an on-chip tile");
+  auto type = cast<TileType>(target.getType());
+  SmallVector<int64_t> window(op->getAttrOfType<DenseI64ArrayAttr>("shapes").asArrayRef());
+  SmallVector<Value> offsets = mapped(op.getSrcOffset());
+  while (window.size() < offsets.size())
+    window.insert(window.begin(), 1);
+  Value rows = load(source, op.getSrc().getType(), window, offsets, mapped(op.getValidShape()),
+                    type.getMemorySpace() == MemorySpace::Mat ? MemorySpace::Mat : MemorySpace::Vec);
+  if (op.getTranspose()) {
+    auto t = cast<TileType>(rows.getType());
+    SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
+    rows = make("transpose", TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(), MemorySpace::None, valid), rows,
+                {attr("axis1", b.getI64IntegerAttr(0)), attr("axis2", b.getI64IntegerAttr(1))});
+  }
+  auto [row, col] = flatIndex(shapeOf(op.getDst().getType()), mapped(op.getDstOffset()));
+  map.map(op.getResult(), make("assemble", type, {target, rows, row, col}));
+  return success();
+}
+
+LogicalResult TensorToTile::lowerSplit(SplitAivOp op) {
+  // The lanes run one after the other; the second starts with what the first left.
+  Block &body = op.getRegion().front();
+  StringRef outer = splitMode;
+  splitMode = op.getMode();
+  SmallVector<Value> state;
+  for (Value init : op.getInits())
+    state.push_back(tile(init));
+  for (int64_t which : {0, 1}) {
+    lane = which;
+    map.map(body.getArgument(0), index(which));
+    for (auto [arg, value] : llvm::zip(body.getArguments().drop_front(), state))
+      map.map(arg, value);
+    for (Operation &inner : body.without_terminator())
+      if (failed(lowerOp(&inner)))
+        return failure();
+    SmallVector<Value> next;
+    for (Value value : body.getTerminator()->getOperands())
+      next.push_back(tile(value));
+    if (which == 0 && state.size() == next.size())
+      state = next;
+    if (which == 1)
+      for (auto [result, value] : llvm::zip(op->getResults(), next))
+        map.map(result, value);
+  }
+  lane.reset();
+  splitMode = outer;
+  gathered.clear();
+  return success();
+}
+
+LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
+  StringRef family = row->family, name = op->getName().stripDialect();
+  if (family == "binary" && op->getNumOperands() == 2 && name != "lrelu" && name != "prelu")
+    return lowerBinary(op, row);
+  if (auto compare = dyn_cast<CmpOp>(op))
+    return lowerCompare(compare);
+  if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias")
+    return lowerMatmul(op, family);
+  if (auto o = dyn_cast<GatherOp>(op))
+    return lowerGather(o);
+  if (auto o = dyn_cast<ScatterOp>(op))
+    return lowerScatter(o);
+  if (auto o = dyn_cast<ScatterUpdateOp>(op))
+    return lowerScatterUpdate(o);
+  if (auto o = dyn_cast<GatherRowOp>(op))
+    return lowerGatherRow(o);
+  if (isa<SinOp, CosOp>(op))
+    return lowerSineCosine(op, isa<CosOp>(op));
+  if (family == "paged_gather" || family == "expand_clone" || family == "matmul_mx")
+    return op->emitError() << "pl." << name << " is not supported in kernels of this target yet";
+  if (isa<AivShardOp>(op) || isa<AicGatherOp>(op)) {
+    Value x = tile(op->getOperand(0));
+    auto in = cast<TileType>(x.getType());
+    TileType out = flatTileType(op->getResult(0).getType());
+    if (!lane || splitMode == "none" || in.getShape() == out.getShape()) {
+      map.map(op->getResult(0), x);
+      return success();
+    }
+    bool rows = splitMode == "up_down";
+    if (isa<AivShardOp>(op)) {
+      Value row = index(rows ? *lane * out.getShape()[0] : 0), col = index(rows ? 0 : *lane * out.getShape()[1]);
+      map.map(op->getResult(0), make("slice", out, {x, index(out.getShape()[0]), index(out.getShape()[1]), row, col},
+                                     attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0}))));
+      return success();
+    }
+    Value &joined = gathered[op];
+    if (!joined)
+      joined = make("create_tile", out, {});
+    joined = make("assemble", out, {joined, x, index(rows ? *lane * in.getShape()[0] : 0), index(rows ? 0 : *lane * in.getShape()[1])});
+    map.map(op->getResult(0), joined);
+    return success();
+  }
+  if (family == "reshape") {
+    Value x = tile(op->getOperand(0));
+    auto from = cast<TileType>(x.getType());
+    TileType to = flatTileType(op->getResult(0).getType(), from.getMemorySpace());
+    map.map(op->getResult(0), from.getShape() == to.getShape() ? x : make("reshape", to, x));
+    return success();
+  }
+  if (isa<CreateTensorOp, CreateTileOp>(op)) {
+    auto old = op->getResult(0).getType();
+    MemorySpace space = MemorySpace::None;
+    if (auto create = dyn_cast<CreateTileOp>(op))
+      space = symbolizeMemorySpace(create.getTargetMemory()).value_or(MemorySpace::None);
+    if (auto create = dyn_cast<CreateTensorOp>(op); create && create.getInitValue()) {
+      map.map(op->getResult(0), make("full", flatTileType(old), {}, attr("value", *create.getInitValue())));
+      return success();
+    }
+    if (!llvm::all_of(shapeOf(old), [](int64_t extent) { return extent > 0; }))
+      return op->emitError("a tensor created in a kernel is an on-chip tile and needs constant extents");
+    TileType type = flatTileType(old, space == MemorySpace::Vec ? MemorySpace::None : space);
+    map.map(op->getResult(0), make("create_tile", type, {}));
+    return success();
+  }
+  if (auto undef = dyn_cast<UndefOp>(op)) {
+    Type type = undef.getType();
+    if (isa<TensorType, TileType>(type))
+      map.map(undef.getResult(), make("create_tile", flatTileType(type), {}));
+    else if (type.isIntOrIndexOrFloat() && !type.isUnsignedInteger())
+      map.map(undef.getResult(), arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+    else
+      map.map(undef.getResult(), b.clone(*op, map)->getResult(0));
+    return success();
+  }
+  if (isa<TransposeOp>(op)) {
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(0).getType());
+    auto transpose = cast<TransposeOp>(op);
+    int64_t rank = shape.size(), a = transpose.getAxis1(), c = transpose.getAxis2();
+    a = a < 0 ? a + rank : a;
+    c = c < 0 ? c + rank : c;
+    bool last = (a == rank - 1 && c == rank - 2) || (a == rank - 2 && c == rank - 1);
+    if (!last || rowsOf(shape) != shape[rank - 2])
+      return op->emitError("transpose: in a kernel the last two axes of one plane can be swapped");
+  }
+  // Everything else keeps its form: operands as tiles, results flat.
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isa<TensorType>(operand.getType()) && !isa<MgatherOp, MscatterOp, SyncAllOp, SetFftsOp, CacheInvalidOp>(op)
+                           ? tile(operand)
+                           : map.lookup(operand));
+  OperationState state(loc, op->getName(), operands, {}, op->getAttrs());
+  for (Type type : op->getResultTypes())
+    state.addTypes(convert(type));
+  Operation *made = b.create(state);
+  if (isa<MoveOp>(op) || isa<ExtractOp>(op)) {
+    auto space = symbolizeMemorySpace(op->getAttrOfType<StringAttr>("target_memory").getValue());
+    auto type = cast<TileType>(made->getResult(0).getType());
+    bool transposed = cast<TileType>(operands[0].getType()).getTransposed();
+    made->getResult(0).setType(TileType::get(type.getShape(), type.getElementType(), space.value_or(MemorySpace::Vec),
+                                             type.getValid(), space == MemorySpace::Mat && transposed));
+  }
+  if (isa<TransposeViewOp>(op)) {
+    auto source = cast<TileType>(operands[0].getType());
+    SmallVector<int64_t> valid(llvm::reverse(source.getValid()));
+    made->getResult(0).setType(TileType::get({source.getShape()[1], source.getShape()[0]}, source.getElementType(),
+                                             source.getMemorySpace(), valid, !source.getTransposed()));
+  }
+  map.map(op->getResults(), made->getResults());
+  return success();
+}
+
+} // namespace pypto

@@ -1,0 +1,11 @@
+//===- Precompiled.h - headers of every pass ------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "pypto/Dialect/PyPTO/IR/OpTable.h"
+#include "pypto/Dialect/PyPTO/IR/PyPTO.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
