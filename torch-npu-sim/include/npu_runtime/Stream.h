@@ -57,6 +57,15 @@ public:
     work();
   }
 
+  /// Runs work here if the stream is idle and not captured; false, without effect, if not.
+  template <class F> bool tryRun(F &&work) {
+    if (!tryBegin())
+      return false;
+    Finish finish{*this, exchangeRunning(this)};
+    work();
+    return true;
+  }
+
   /// Queues work for the stream's thread even if the stream is idle. `always`: runs although an earlier one failed.
   void push(std::string_view name, Work work, bool always = false);
 
@@ -125,6 +134,22 @@ template <class F> void launch(Stream &stream, std::string_view name, F &&work) 
   }
   stream.run(name, std::forward<F>(work));
   finishLaunch(stream);
+}
+
+/// As launch() if the work can run on the caller now; false, without effect, if it would have to wait.
+template <class F> bool tryLaunch(Stream &stream, F &&work) {
+  if (mustQueue(stream) || !stream.tryRun(std::forward<F>(work)))
+    return false;
+  finishLaunch(stream);
+  return true;
+}
+
+/// Launches work and blocks the host until it is done. Its exception goes to the caller, not to the device.
+/// Refuses in a capture. `work` runs exactly once, before the call returns.
+NPU_API void launchAndWaitQueued(Stream &stream, std::string_view name, const std::function<void()> &work);
+template <class F> void launchAndWait(Stream &stream, std::string_view name, F &&work) {
+  if (!tryLaunch(stream, work))
+    launchAndWaitQueued(stream, name, std::ref(work));
 }
 
 } // namespace npu

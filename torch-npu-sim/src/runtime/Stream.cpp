@@ -187,4 +187,38 @@ void finishLaunch(Stream &stream) {
   }
 }
 
+void launchAndWaitQueued(Stream &stream, std::string_view name, const std::function<void()> &work) {
+  refuseInCapture(stream, "operator '" + std::string(name) + "', which the host has to wait for,");
+  struct Outcome {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool finished = false;
+    std::exception_ptr error;
+  };
+  auto outcome = std::make_shared<Outcome>();
+  auto once = [outcome, &work, &stream] {
+    std::exception_ptr error;
+    if (!stream.device().failed()) {
+      try {
+        work();
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    std::lock_guard lock(outcome->mutex);
+    outcome->finished = true;
+    outcome->error = error;
+    outcome->done.notify_all();
+  };
+  enqueueLaunch(stream, name, once, /*forceQueue=*/true, /*always=*/true);
+  {
+    HostWait wait;
+    std::unique_lock lock(outcome->mutex);
+    outcome->done.wait(lock, [&] { return outcome->finished; });
+  }
+  if (outcome->error)
+    std::rethrow_exception(outcome->error);
+  stream.device().throwIfFailed(/*acknowledge=*/true);
+}
+
 } // namespace npu

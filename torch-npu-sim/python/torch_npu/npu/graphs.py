@@ -1,0 +1,150 @@
+"""Graphs: device work that is captured once and replayed."""
+
+from __future__ import annotations
+
+import gc
+
+import torch
+
+from .. import _C
+
+
+def is_current_stream_capturing() -> bool:
+    return _C._npu_isCapturing()
+
+
+def graph_pool_handle() -> tuple[int, int]:
+    """A token for `pool=`: captures that get the same one share memory."""
+    return _C._graph_pool_handle()
+
+
+class NPUGraph:
+    """Captured work of one device. Addresses of tensors are those of the capture."""
+
+    def __init__(self):
+        from . import _lazy_init
+
+        _lazy_init()
+        self._graph = _C._NPUGraph()
+
+    def capture_begin(
+        self, pool: tuple[int, int] | None = None, capture_error_mode: str = "global"
+    ) -> None:
+        """Starts capturing the current stream, which must not be the default one."""
+        self._graph.capture_begin(pool, capture_error_mode)
+
+    def capture_end(self) -> None:
+        self._graph.capture_end()
+
+    def replay(self) -> None:
+        """Queues the captured work on the current stream of the captured device."""
+        self._graph.replay()
+
+    def reset(self) -> None:
+        """Frees the work and its memory pool; the object can capture again."""
+        self._graph.reset()
+
+    def pool(self) -> tuple[int, int]:
+        return self._graph.pool()
+
+    def debug_dump(self, debug_path: str) -> None:
+        """Writes the captured operators, one a line."""
+        with open(debug_path, "w", encoding="utf-8") as file:
+            file.writelines(name + "\n" for name in self._graph.node_names())
+
+
+class graph:
+    """Context manager that captures the work inside into a graph, on a side stream."""
+
+    _side_stream = None
+
+    def __init__(
+        self,
+        npu_graph: NPUGraph,
+        pool: tuple[int, int] | None = None,
+        stream=None,
+        auto_dispatch_capture: bool = False,
+        capture_error_mode: str = "global",
+    ):
+        from .streams import Stream, StreamContext
+
+        if auto_dispatch_capture:
+            raise NotImplementedError(
+                "torch.npu.graph: auto_dispatch_capture is not available on the simulated NPU"
+            )
+        if stream is None:
+            if graph._side_stream is None:
+                graph._side_stream = Stream()
+            stream = graph._side_stream
+        self._graph, self._pool, self._mode = npu_graph, pool, capture_error_mode
+        self._context = StreamContext(stream)
+
+    def __enter__(self):
+        from . import empty_cache, synchronize
+
+        synchronize()
+        gc.collect()
+        empty_cache()
+        self._context.__enter__()
+        try:
+            self._graph.capture_begin(self._pool, self._mode)
+        except BaseException:
+            self._context.__exit__(None, None, None)
+            raise
+        return self._graph
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            self._graph.capture_end()
+        except RuntimeError:
+            if error is None:
+                raise
+        finally:
+            self._context.__exit__(kind, error, traceback)
+        return False
+
+
+def make_graphed_callables(
+    callables, sample_args, num_warmup_iters: int = 3, allow_unused_input: bool = False, pool=None
+):
+    """A function (or a tuple of them) whose forward replays a graph captured with `sample_args`.
+
+    Inference only: modules and arguments that need gradients are refused. Later arguments must have the
+    sample's shapes; results live in the graph's memory and are overwritten by the next call.
+    """
+    from . import current_stream
+    from .streams import Stream, StreamContext
+
+    if not isinstance(callables, tuple):
+        return make_graphed_callables(
+            (callables,), (sample_args,), num_warmup_iters, allow_unused_input, pool
+        )[0]
+    pool = pool or graph_pool_handle()
+
+    def make(function, sample):
+        if any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in sample):
+            raise RuntimeError(
+                "make_graphed_callables: sample arguments that need gradients are not supported"
+            )
+        side = Stream()
+        side.wait_stream(current_stream())
+        with StreamContext(side), torch.no_grad():
+            for _ in range(num_warmup_iters):
+                function(*sample)
+        current_stream().wait_stream(side)
+        captured = NPUGraph()
+        with graph(captured, pool=pool), torch.no_grad():
+            result = function(*sample)
+
+        def replay(*args):
+            for static, new in zip(sample, args, strict=True):
+                if isinstance(static, torch.Tensor) and static is not new:
+                    static.copy_(new)
+            captured.replay()
+            return result
+
+        return replay
+
+    return tuple(
+        make(function, sample) for function, sample in zip(callables, sample_args, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""Test helpers with the names of torch_npu.testing."""
