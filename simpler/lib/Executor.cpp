@@ -266,6 +266,7 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
 }
 
 void Executor::sleep(SimplerRun *run, Condition done) {
+  flush(); // looking for work may have completed tasks whose counters were reached
   device_.sleepBegin(*this);
   if (run)
     run->sleepBegin();

@@ -167,7 +167,8 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   task->tickets.store(1, std::memory_order_relaxed);
   task->fanIn.store(Task::kUnsubmitted, std::memory_order_relaxed);
   task->successors.store(nullptr, std::memory_order_relaxed);
-  std::memcpy(task->scalars(), submission.scalars, submission.numScalars * sizeof(uint64_t));
+  if (submission.numScalars)
+    std::memcpy(task->scalars(), submission.scalars, submission.numScalars * sizeof(uint64_t));
 
   ++submitted_;
   ++scopes_.back().tasks;

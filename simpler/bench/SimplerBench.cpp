@@ -1,0 +1,266 @@
+//===- SimplerBench.cpp - figures of the task runtime ---------------------===//
+//
+// Each row: what, our figure, the peer's figure in the same run, the ratio, the target.
+// Usage: simpler_bench [threads]
+//
+//===----------------------------------------------------------------------===//
+#include "Bench.h"
+#include "simpler/c_api.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <random>
+#include <sys/resource.h>
+#include <vector>
+
+// Heap allocations of the whole program, for the steady-state count.
+static std::atomic<long> allocations{0};
+void *operator new(size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void *memory = std::malloc(size))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using bench::best;
+using bench::row;
+
+const SimplerKernel kEmpty{[](int64_t *) {}, "empty", nullptr, 0, SIMPLER_AIV};
+
+template <typename F> void orchestrate(SimplerWorker *worker, F &&body) {
+  uint64_t word = reinterpret_cast<uintptr_t>(&body);
+  int32_t status = simpler_run(
+      worker,
+      [](SimplerRun *run, const ChipTensor *, const uint64_t *scalars) {
+        (*reinterpret_cast<std::remove_reference_t<F> *>(scalars[0]))(run);
+      },
+      nullptr, 0, &word, 1);
+  if (status) {
+    std::fprintf(stderr, "run failed with code %d: %s\n", status, simpler_last_error());
+    std::exit(1);
+  }
+}
+
+std::vector<ChipTensor> cells(std::vector<float> &memory, uint32_t bytesEach = 64) {
+  std::vector<ChipTensor> result;
+  uint32_t total[1] = {static_cast<uint32_t>(memory.size())}, one[1] = {bytesEach / 4};
+  ChipTensor whole = make_tensor_external(memory.data(), total, 1);
+  for (uint32_t i = 0; i < memory.size(); i += bytesEach / 4)
+    result.push_back(whole.view(one, &i));
+  return result;
+}
+
+void submit3(SimplerRun *run, const ChipTensor &a, const ChipTensor &b, const ChipTensor &c,
+             uint8_t tagC) {
+  const ChipTensor *tensors[3] = {&a, &b, &c};
+  const uint8_t tags[3] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INPUT, tagC};
+  simpler_submit(run, &kEmpty, tensors, tags, 3, nullptr, 0, nullptr);
+}
+
+void chains(SimplerWorker *worker, int threads) {
+  constexpr int kChains = 64, kLength = 1000, kTasks = kChains * kLength;
+  std::vector<float> memory(16 * 3 * kChains);
+  auto views = cells(memory);
+  double seconds = best(7, [&] {
+    orchestrate(worker, [&](SimplerRun *run) {
+      for (int k = 0; k < kLength; ++k)
+        for (int c = 0; c < kChains; ++c)
+          submit3(run, views[3 * c], views[3 * c + 1], views[3 * c + 2], SIMPLER_ARG_INOUT);
+    });
+  });
+  double ours = seconds / kTasks * 1e9;
+  row("chains: submit + 3 regions + run, per task", ours,
+      bench::ompDependChains(kChains, kLength, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+  row("chains: submit + 3 regions + run, per task", ours,
+      bench::tbbFlowGraphChains(kChains, kLength, threads) / kTasks * 1e9,
+      "TBB flow graph, build + run", "ns", 150);
+}
+
+void independent(SimplerWorker *worker, int threads) {
+  constexpr int kTasks = 64000;
+  std::vector<float> memory(16 * 3 * 1024);
+  auto views = cells(memory);
+  double seconds = best(7, [&] {
+    orchestrate(worker, [&](SimplerRun *run) {
+      for (int i = 0; i < kTasks; ++i) {
+        int at = 3 * (i % 1024);
+        submit3(run, views[at], views[at + 1], views[at + 2], SIMPLER_ARG_INPUT);
+      }
+    });
+  });
+  double ours = seconds / kTasks * 1e9;
+  row("independent: submit + 3 regions + run, per task", ours,
+      bench::ompDependIndependent(kTasks, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+  row("independent: submit + 3 regions + run, per task", ours,
+      bench::tbbTaskGroup(kTasks, threads) / kTasks * 1e9, "TBB task_group, no dependencies", "ns",
+      150);
+}
+
+void wave(SimplerWorker *worker, int threads) {
+  constexpr int kSide = 300, kTasks = kSide * kSide;
+  std::vector<float> memory((kSide + 1) * (kSide + 1) * 16);
+  auto views = cells(memory);
+  double seconds = best(7, [&] {
+    orchestrate(worker, [&](SimplerRun *run) {
+      for (int i = 1; i <= kSide; ++i)
+        for (int j = 1; j <= kSide; ++j) {
+          int at = i * (kSide + 1) + j;
+          submit3(run, views[at - kSide - 1], views[at - 1], views[at], SIMPLER_ARG_INOUT);
+        }
+    });
+  });
+  double ours = seconds / kTasks * 1e9;
+  row("300 x 300 wave: submit + 3 regions + run, per task", ours,
+      bench::ompDependWave(kSide, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+  row("300 x 300 wave: submit + 3 regions + run, per task", ours,
+      bench::tbbFlowGraphWave(kSide, threads) / kTasks * 1e9, "TBB flow graph, build + run", "ns",
+      150);
+}
+
+void startLatency(SimplerWorker *worker) {
+  static std::chrono::steady_clock::time_point begun;
+  static double sum;
+  static const SimplerKernel stamp{[](int64_t *) {
+                                     sum += std::chrono::duration<double>(
+                                                std::chrono::steady_clock::now() - begun)
+                                                .count();
+                                   },
+                                   "stamp", nullptr, 0, SIMPLER_AIV};
+  constexpr int kRounds = 20000;
+  sum = 0;
+  double whole = best(1, [&] {
+    for (int i = 0; i < kRounds; ++i) {
+      begun = std::chrono::steady_clock::now();
+      orchestrate(worker, [&](SimplerRun *run) {
+        simpler_submit(run, &stamp, nullptr, nullptr, 0, nullptr, 0, nullptr);
+      });
+    }
+  });
+  row("run start to first task, warm", sum / kRounds * 1e6, 0, "", "us", 1);
+  row("whole run of one task, warm", whole / kRounds * 1e6, 0, "", "us", 5);
+}
+
+void speedUp(SimplerWorker *two) {
+  SimplerWorker *one = simpler_worker_create("a2a3sim", 1);
+  static const SimplerKernel busy{[](int64_t *) {
+                                    auto end = std::chrono::steady_clock::now() +
+                                               std::chrono::microseconds(100);
+                                    while (std::chrono::steady_clock::now() < end)
+                                      ;
+                                  },
+                                  "busy", nullptr, 0, SIMPLER_AIV};
+  std::vector<float> memory(16 * 64);
+  auto views = cells(memory);
+  auto program = [&](SimplerWorker *worker) {
+    return best(3, [&] {
+      orchestrate(worker, [&](SimplerRun *run) {
+        std::mt19937 random(3);
+        for (int i = 0; i < 2000; ++i) {
+          const ChipTensor *tensors[3] = {&views[random() % 64], &views[random() % 64],
+                                          &views[random() % 64]};
+          const uint8_t tags[3] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
+          simpler_submit(run, &busy, tensors, tags, 3, nullptr, 0, nullptr);
+        }
+      });
+    });
+  };
+  double alone = program(one), both = program(two);
+  row("speed-up of 2 threads, 100 us tasks, random DAG", alone / both, 0, "", "x", 1.9, true);
+  simpler_worker_destroy(one);
+}
+
+long residentKiB() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+void million(SimplerWorker *worker) {
+  std::vector<float> memory(16 * 4096);
+  auto views = cells(memory);
+  long before = residentKiB();
+  double seconds = best(1, [&] {
+    orchestrate(worker, [&](SimplerRun *run) {
+      for (int i = 0; i < 1000000; ++i)
+        submit3(run, views[i % 4096], views[(i + 1) % 4096], views[(i + 2) % 4096],
+                SIMPLER_ARG_INOUT);
+    });
+  });
+  row("1,000,000 tasks with 3 edges each", seconds, 0, "", "s", 1);
+  row("peak memory they add", static_cast<double>(residentKiB() - before) / 1024, 0, "", "MiB", 200);
+}
+
+void steadyState(SimplerWorker *worker) {
+  std::vector<float> memory(16 * 256);
+  auto views = cells(memory);
+  long counted = 0;
+  auto body = [&](SimplerRun *run) {
+    auto round = [&] {
+      for (int i = 0; i < 20000; ++i) {
+        simpler_scope_begin(run, 0);
+        ChipTensor middle;
+        uint32_t shape[1] = {16};
+        simpler_alloc(run, &middle, shape, 1, 0, 0, nullptr);
+        submit3(run, views[i % 250], views[i % 250 + 1], middle, SIMPLER_ARG_OUTPUT_EXISTING);
+        submit3(run, middle, views[i % 250 + 2], views[i % 250 + 3], SIMPLER_ARG_INOUT);
+        simpler_scope_end(run);
+      }
+    };
+    round();
+    long before = allocations.load();
+    round();
+    counted = allocations.load() - before;
+  };
+  orchestrate(worker, body);
+  row("heap allocations per task, steady state", static_cast<double>(counted) / 40000, 0, "", "",
+      0);
+}
+
+void traceCost(SimplerWorker *worker) {
+  constexpr int kTasks = 64000;
+  std::vector<float> memory(16);
+  auto views = cells(memory);
+  auto program = [&](SimplerWorker *w) {
+    return best(7, [&] {
+      orchestrate(w, [&](SimplerRun *run) {
+        const ChipTensor *tensors[1] = {&views[0]};
+        const uint8_t tags[1] = {SIMPLER_ARG_INPUT};
+        for (int i = 0; i < kTasks; ++i)
+          simpler_submit(run, &kEmpty, tensors, tags, 1, nullptr, 0, nullptr);
+      });
+    });
+  };
+  double off = program(worker);
+  SimplerWorker *traced = simpler_worker_create("a2a3sim", 2);
+  program(traced);
+  simpler_trace_start(traced);
+  double on = program(traced);
+  row("recording one event", (on - off) / kTasks * 1e9, 0, "", "ns", 20);
+  simpler_worker_destroy(traced);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int threads = argc > 1 ? std::atoi(argv[1]) : 2;
+  SimplerWorker *worker = simpler_worker_create("a2a3sim", threads);
+  if (!worker) {
+    std::fprintf(stderr, "%s\n", simpler_last_error());
+    return 1;
+  }
+  startLatency(worker);
+  chains(worker, threads);
+  independent(worker, threads);
+  wave(worker, threads);
+  speedUp(worker);
+  steadyState(worker);
+  traceCost(worker);
+  million(worker);
+  simpler_worker_destroy(worker);
+}
