@@ -364,8 +364,6 @@ LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
     bool open = ShapedType::isDynamic(type.getValidRow()) && ShapedType::isDynamic(type.getValidCol());
     if (given && !open)
       return op->emitOpError() << "valid extents are given, so the type must leave both open (valid=?x?)";
-    if (!given && !type.hasStaticValid())
-      return op->emitOpError() << "needs valid extents, because the type leaves them open";
   }
   // A FIFO must be joined in this function before it is used.
   Operation *function = op->getParentOfType<FunctionOpInterface>();

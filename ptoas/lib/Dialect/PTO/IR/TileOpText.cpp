@@ -124,43 +124,44 @@ static ParseResult parseGroup(OpAsmParser &parser, StringRef group, SmallVectorI
   return parser.parseRParen();
 }
 
-// What stands behind a padded load.
+// What stands behind a padded load, in any order.
 static ParseResult parseClauses(OpAsmParser &parser, ParsedOp &parsed) {
   static constexpr std::pair<StringLiteral, StringLiteral> operandClauses[] = {
       {"pad_value", "padValue"},
       {"left_padding_num", "leftPaddingNum"},
       {"right_padding_num", "rightPaddingNum"},
       {"init_condition", "initCondition"}};
-  while (true) {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef word;
-    if (failed(parser.parseOptionalKeyword(&word)))
-      return success();
-    if (parser.parseEqual())
-      return failure();
-    if (word == "pad_mode") {
+  bool found = true;
+  while (found) {
+    found = false;
+    if (succeeded(parser.parseOptionalKeyword("pad_mode"))) {
       PadModeAttr mode;
-      if (parser.parseCustomAttributeWithFallback(mode))
+      if (parser.parseEqual() || parser.parseCustomAttributeWithFallback(mode))
         return failure();
       parsed.attrs.set("padMode", mode);
-      continue;
+      found = true;
     }
-    if (word == "init_out_buffer") {
+    if (succeeded(parser.parseOptionalKeyword("init_out_buffer"))) {
+      if (parser.parseEqual())
+        return failure();
       bool flag = succeeded(parser.parseOptionalKeyword("true"));
       if (!flag && parser.parseKeyword("false"))
         return failure();
       if (flag)
         parsed.attrs.set("initOutBuffer", parser.getBuilder().getUnitAttr());
-      continue;
+      found = true;
     }
-    const auto *known = llvm::find_if(operandClauses, [&](auto &clause) { return clause.first == word; });
-    if (known == std::end(operandClauses))
-      return parser.emitError(loc) << "unknown clause '" << word << "'";
-    ParsedOperand item;
-    if (parseTypedOperand(parser, item))
-      return failure();
-    parsed.clauses.push_back({known->second, item});
+    for (auto [word, name] : operandClauses) {
+      if (failed(parser.parseOptionalKeyword(word)))
+        continue;
+      ParsedOperand item;
+      if (parser.parseEqual() || parseTypedOperand(parser, item))
+        return failure();
+      parsed.clauses.push_back({name, item});
+      found = true;
+    }
   }
+  return success();
 }
 
 // Gives each operand of a group its items. `counts` and `order` grow in spec order.

@@ -146,13 +146,9 @@ LogicalResult MakeTensorViewOp::verify() {
   return success();
 }
 
-// The value of an extent of a view where it is known.
+// The static extent of a view. The operands of make_tensor_view are not looked at: a window may
+// run over a run-time edge, and loads and stores then move what lies inside.
 static std::optional<int64_t> knownExtent(Value view, unsigned dim) {
-  if (auto make = view.getDefiningOp<MakeTensorViewOp>()) {
-    if (dim < make.getShape().size())
-      if (auto value = getConstantValue(make.getShape()[dim]))
-        return value;
-  }
   int64_t size = ShapedType::kDynamic;
   if (auto type = dyn_cast<TensorViewType>(view.getType()))
     size = type.getDimSize(dim);
@@ -215,42 +211,18 @@ static LogicalResult verifyValidOperands(OpT op, TileBufType type) {
   return check(op.getValidCol(), type.getValidCol(), type.getCols(), "valid_col");
 }
 
-// Hardware moves whole blocks of 32 bytes.
-static LogicalResult verifyLayout(Operation *op, TileBufType type) {
-  int64_t bytes = type.getElementBytes();
-  if (!type.isBoxed()) {
-    int64_t block = elem::classify(type.getElementType()) == elem::FP4 ? 16 : 32;
-    int64_t run = (type.isRowMajor() ? type.getCols() : type.getRows()) * bytes;
-    if (run % block != 0)
-      return op->emitOpError() << "a " << (type.isRowMajor() ? "row" : "column") << " of an unboxed tile must be a multiple of "
-                               << block << " bytes (32-byte alignment), got " << run << " bytes";
-    return success();
-  }
-  auto [boxRows, boxCols] = type.getBoxShape();
-  if (type.getCols() % boxCols != 0)
-    return op->emitOpError() << "columns of a boxed tile must be a multiple of the box width " << boxCols << ", got "
-                             << type.getCols();
-  bool rowsFree = type.getSpace() == AddressSpace::Vec || type.getFractal() == 32 || type.getRows() == 1;
-  if (!rowsFree && type.getRows() % boxRows != 0)
-    return op->emitOpError() << "rows of a boxed tile must be a multiple of the box height " << boxRows << ", got "
-                             << type.getRows();
-  return success();
-}
-
 LogicalResult AllocTileOp::verify() {
   TileBufType type = getResult().getType();
   if (failed(verifyValidOperands(*this, type)))
     return failure();
   if (auto addr = getConstantValue(getAddr()); addr && *addr < 0)
     return emitOpError() << "addr must not be negative, got " << *addr;
-  return verifyLayout(*this, type);
+  return success();
 }
 
 LogicalResult AllocMultiTileOp::verify() {
   TileBufType type = getResult().getType().getSlotType();
-  if (failed(verifyValidOperands(*this, type)))
-    return failure();
-  return verifyLayout(*this, type);
+  return verifyValidOperands(*this, type);
 }
 
 LogicalResult MultiTileGetOp::verify() {

@@ -233,8 +233,7 @@ def PTO_TPartMinOp : PTO_Part<"tpartmin", E_N4_I8_BF> {
 class PTO_TileScalar<string mn, PTO_Elems e, list<PTO_Rule> extra = [], string check = "nullptr",
                      dag attrs = (ins), bit scalarMayLead = 0>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Sc<"scalar">, Out<"dst", e>],
-                 !listconcat([PTO_Rule<"SameElem", "src dst">, PTO_Rule<"RowMajor", "src dst">], extra), attrs,
-                 check, Both, 0, scalarMayLead>;
+                 !listconcat([PTO_Rule<"SameElem", "src dst">], extra), attrs, check, Both, 0, scalarMayLead>;
 defvar FullValid = [PTO_Rule<"SameValid", "src dst">];
 // A5 compares columns only.
 defvar ColsOnA5 = [PTO_Rule<"SameValid", "src dst", "A3">, PTO_Rule<"SameCols", "src dst", "A5">];
@@ -397,7 +396,7 @@ class PTO_RowReduce<string mn, PTO_Elems src, PTO_Elems dst, list<PTO_Rule> extr
                               PTO_Rule<"NonEmpty", "src">, PTO_Rule<"SameRows", "src dst">,
                               PTO_Rule<"ValidCol1", "dst">], extra), (ins), "checkRowReduce">;
 defvar KeepElem = [PTO_Rule<"SameElem", "src dst">];
-defvar TmpLikeSrc = [PTO_Rule<"SameElem", "src tmp">];
+defvar TmpLikeSrc = [PTO_Rule<"SameElem", "src tmp">, PTO_Rule<"SameValid", "src tmp">];
 def PTO_TRowSumOp : PTO_RowReduce<"trowsum", E_N4, E_N4, KeepElem> {
   let summary = "Sum of each row.";
 }

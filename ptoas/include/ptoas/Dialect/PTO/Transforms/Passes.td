@@ -1,0 +1,23 @@
+//===- Passes.td - passes over the `pto` dialect -----------*- tablegen -*-===//
+#ifndef PTOAS_DIALECT_PTO_TRANSFORMS_PASSES_TD
+#define PTOAS_DIALECT_PTO_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckLevel : Pass<"pto-check-level", "::mlir::ModuleOp"> {
+  let summary = "Check what the assembly level asks for: addresses, scratch tiles, entries.";
+  let options = [
+    Option<"level", "level", "unsigned", "2", "assembly level, 1 to 3">,
+    Option<"insertSync", "insert-sync", "bool", "false", "flags will be inserted">
+  ];
+}
+
+def InferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
+  let summary = "Find the layout of each tensor view from its strides, and check the given one.";
+}
+
+def ValidatePipes : Pass<"pto-validate-pipes", "::mlir::ModuleOp"> {
+  let summary = "Check that the ends of each cube-vector FIFO agree.";
+}
+
+#endif // PTOAS_DIALECT_PTO_TRANSFORMS_PASSES_TD

@@ -1,0 +1,42 @@
+//===- Assembler.h - from `.pto` text to a checked module -----------------===//
+//
+// What the tools share: reading a file with an architecture and a level, and
+// the checks that need the whole module.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTOAS_DRIVER_ASSEMBLER_H
+#define PTOAS_DRIVER_ASSEMBLER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "ptoas/Dialect/PTO/IR/TileOpInfo.h"
+#include "llvm/Support/SourceMgr.h"
+#include <optional>
+
+namespace ptoas {
+
+struct AssemblerOptions {
+  /// Overrides `pto.target_arch` of the module.
+  std::optional<mlir::pto::Arch> arch;
+  /// 1 and 2: the assembler places tiles; 3: every tile has an address.
+  unsigned level = 2;
+  bool insertSync = false;
+  bool inferLayout = true;
+};
+
+/// "a3"/"a2"/"a2a3" and "a5", in any case; none for other words.
+std::optional<mlir::pto::Arch> parseArchName(llvm::StringRef name);
+
+/// The dialects of a `.pto` file.
+void registerPtoDialects(mlir::DialectRegistry &registry);
+
+/// Parses and verifies the main buffer of `sources`. Null on error; diagnostics go to the context.
+mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                              const AssemblerOptions &options);
+
+/// The checks that need the whole module: level, layouts, FIFOs, memory.
+mlir::LogicalResult checkModule(mlir::ModuleOp module, const AssemblerOptions &options);
+
+} // namespace ptoas
+
+#endif // PTOAS_DRIVER_ASSEMBLER_H

@@ -1,0 +1,118 @@
+//===- CheckLevel.cpp - rules of the assembly level -----------------------===//
+//
+// Below level3 the assembler places tiles: an address in the text is an error.
+// At level3 the producer has placed everything, so an address is required, and
+// so is the scratch tile of the instructions that need one: nobody would find
+// room for it.
+//
+//===----------------------------------------------------------------------===//
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::pto {
+#define GEN_PASS_DEF_CHECKLEVEL
+#include "ptoas/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace mlir::pto
+
+#define DEBUG_TYPE "pto-check-level"
+
+using namespace mlir;
+using namespace mlir::pto;
+
+// Hardware moves whole blocks of 32 bytes. A producer that placed its tiles itself (level3) has
+// said so, and gets a warning; elsewhere it is an error.
+static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
+  auto report = [&](const Twine &text) -> LogicalResult {
+    if (!placed)
+      return op->emitOpError() << text;
+    op->emitWarning() << "'" << op->getName() << "' op " << text;
+    return success();
+  };
+  int64_t bytes = type.getElementBytes();
+  if (!type.isBoxed()) {
+    int64_t block = elem::classify(type.getElementType()) == elem::FP4 ? 16 : 32;
+    int64_t run = (type.isRowMajor() ? type.getCols() : type.getRows()) * bytes;
+    if (run % block != 0)
+      return report(Twine("a ") + (type.isRowMajor() ? "row" : "column") + " of an unboxed tile must be a multiple of " +
+                    Twine(block) + " bytes (32-byte alignment), got " + Twine(run) + " bytes");
+    return success();
+  }
+  auto [boxRows, boxCols] = type.getBoxShape();
+  if (type.getCols() % boxCols != 0)
+    return report("columns of a boxed tile must be a multiple of the box width " + Twine(boxCols) + ", got " +
+                  Twine(type.getCols()));
+  bool rowsFree = type.getSpace() == AddressSpace::Vec || type.getFractal() == 32 || type.getRows() == 1;
+  if (!rowsFree && type.getRows() % boxRows != 0)
+    return report("rows of a boxed tile must be a multiple of the box height " + Twine(boxRows) + ", got " +
+                  Twine(type.getRows()));
+  return success();
+}
+
+// Instructions whose scratch tile must be named when nobody plans memory.
+static bool needsScratch(TileOpInterface op) {
+  if (getTargetArch(op) == Arch::A5)
+    return false;
+  return isa<TRowSumOp, TRowMaxOp, TRowMinOp, TRowProdOp, TRowArgMaxOp, TRowArgMinOp, TColArgMaxOp, TColArgMinOp,
+             TXorOp, TXorSOp, TPReluOp, TRemOp, TRemSOp, TSelOp, TSelSOp, TTransOp>(op.getOperation());
+}
+
+namespace {
+struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
+  using CheckLevelBase::CheckLevelBase;
+
+  LogicalResult check(Operation *op) {
+    bool placed = level == 3;
+    auto checkAddress = [&](Value addr) -> LogicalResult {
+      if (placed && !addr)
+        return op->emitOpError() << "requires 'addr' operand when --pto-level=level3";
+      if (!placed && addr)
+        return op->emitOpError() << "unexpected 'addr' operand: only supported when --pto-level=level3";
+      return success();
+    };
+    if (auto alloc = dyn_cast<AllocTileOp>(op))
+      return success(succeeded(checkAddress(alloc.getAddr())) &&
+                     succeeded(checkLayout(op, alloc.getResult().getType(), placed)));
+    if (auto alloc = dyn_cast<AllocMultiTileOp>(op))
+      return success(succeeded(checkAddress(alloc.getAddr())) &&
+                     succeeded(checkLayout(op, alloc.getResult().getType().getSlotType(), placed)));
+    if (isa<TAssignOp>(op)) {
+      if (!placed)
+        return op->emitOpError() << "is only supported when --pto-level=level3";
+      if (insertSync)
+        return op->emitOpError() << "requires --enable-insert-sync to be off";
+    }
+    if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && !placed && !reserve.getAuto_())
+      return op->emitOpError() << "fixes its base, which is only possible when --pto-level=level3; use auto = true";
+    auto tileOp = dyn_cast<TileOpInterface>(op);
+    if (tileOp && placed && needsScratch(tileOp) && tileOp.getScratch().empty())
+      return op->emitOpError() << "requires explicit tmp when PlanMemory is skipped (--pto-level=level3)";
+    if (op->getDialect() == nullptr)
+      return op->emitError() << "operation '" << op->getName() << "' belongs to no dialect that can be assembled";
+    return success();
+  }
+
+  // A module with one function has an implicit entry.
+  LogicalResult checkEntry() {
+    FunctionOpInterface only;
+    unsigned definitions = 0;
+    getOperation().walk([&](FunctionOpInterface function) {
+      if (function.isExternal())
+        return;
+      ++definitions;
+      only = function;
+    });
+    if (definitions == 1 && only.isPublic() && only.getNumResults() != 0)
+      return only.emitError() << "the only function of a module is its entry, which must return nothing (void), "
+                                 "but it has "
+                              << only.getNumResults() << " result(s)";
+    return success();
+  }
+
+  void runOnOperation() override {
+    bool failedAny = failed(checkEntry());
+    getOperation().walk([&](Operation *op) { failedAny |= failed(check(op)); });
+    if (failedAny)
+      signalPassFailure();
+  }
+};
+} // namespace

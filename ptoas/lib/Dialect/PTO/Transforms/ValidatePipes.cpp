@@ -1,0 +1,87 @@
+//===- ValidatePipes.cpp - the two ends of a FIFO must agree --------------===//
+//
+// All uses of one pipe in a function either split their tiles between the two
+// vector cores or do not. On A2/A3 the FIFO lies in global memory, so its
+// buffer must be given.
+//
+//===----------------------------------------------------------------------===//
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::pto {
+#define GEN_PASS_DEF_VALIDATEPIPES
+#include "ptoas/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace mlir::pto
+
+#define DEBUG_TYPE "pto-validate-pipes"
+
+using namespace mlir;
+using namespace mlir::pto;
+
+static int64_t intAttr(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getValue().getSExtValue() : 0;
+}
+
+namespace {
+struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
+  struct Pipe {
+    Operation *init = nullptr;
+    Operation *firstUse = nullptr;
+  };
+
+  LogicalResult checkInit(Operation *init, Pipe &pipe) {
+    if (pipe.init) {
+      InFlightDiagnostic diag = init->emitOpError() << "joins pipe " << intAttr(init, "id") << " a second time";
+      diag.attachNote(pipe.init->getLoc()) << "first here";
+      return diag;
+    }
+    pipe.init = init;
+    bool hasBuffer = false;
+    if (auto aic = dyn_cast<AicInitializePipeOp>(init))
+      hasBuffer = aic.getGmSlotBuffer() || aic.getGmSlotTensor();
+    if (auto aiv = dyn_cast<AivInitializePipeOp>(init))
+      hasBuffer = aiv.getGmSlotBuffer() || aiv.getGmSlotTensor();
+    if (getTargetArch(init) == Arch::A3 && !hasBuffer)
+      return init->emitOpError() << "requires 'gm_slot_buffer' when lowering to a2/a3";
+    return success();
+  }
+
+  LogicalResult checkUse(Operation *use, Pipe &pipe, DominanceInfo &dominance) {
+    if (pipe.init && !dominance.properlyDominates(pipe.init, use))
+      return use->emitOpError() << "may run before the pipe is initialized";
+    if (!pipe.firstUse) {
+      pipe.firstUse = use;
+      return success();
+    }
+    bool split = intAttr(use, "split") != 0, first = intAttr(pipe.firstUse, "split") != 0;
+    if (split != first) {
+      InFlightDiagnostic diag = use->emitOpError() << "has split = " << intAttr(use, "split") << ", but pipe "
+                                                   << intAttr(use, "id") << " is also used with split = "
+                                                   << intAttr(pipe.firstUse, "split");
+      diag.attachNote(pipe.firstUse->getLoc()) << "used here";
+      return diag;
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    bool failedAny = false;
+    getOperation().walk([&](FunctionOpInterface function) {
+      llvm::MapVector<int64_t, Pipe> pipes;
+      DominanceInfo dominance(function);
+      function->walk([&](Operation *op) {
+        if (isa<AicInitializePipeOp, AivInitializePipeOp>(op))
+          failedAny |= failed(checkInit(op, pipes[intAttr(op, "id")]));
+      });
+      function->walk([&](Operation *op) {
+        if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
+          failedAny |= failed(checkUse(op, pipes[intAttr(op, "id")], dominance));
+      });
+    });
+    if (failedAny)
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,56 @@
+//===- Assembler.cpp - from `.pto` text to a checked module ---------------===//
+#include "ptoas/Driver/Assembler.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
+
+using namespace mlir;
+
+std::optional<pto::Arch> ptoas::parseArchName(StringRef name) {
+  std::string lower = name.lower();
+  if (lower == "a5")
+    return pto::Arch::A5;
+  if (lower == "a2" || lower == "a3" || lower == "a2a3")
+    return pto::Arch::A3;
+  return std::nullopt;
+}
+
+void ptoas::registerPtoDialects(DialectRegistry &registry) {
+  registry.insert<pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                  memref::MemRefDialect, LLVM::LLVMDialect>();
+}
+
+OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
+                                         const AssemblerOptions &options) {
+  // Rules depend on the architecture, so they are checked after the override.
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  if (!module)
+    return {};
+  if (options.arch)
+    module->getOperation()->setAttr("pto.target_arch",
+                                    StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
+  if (failed(verify(*module)))
+    return {};
+  return module;
+}
+
+LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &options) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  pto::CheckLevelOptions level;
+  level.level = options.level;
+  level.insertSync = options.insertSync;
+  passes.addPass(pto::createCheckLevel(level));
+  if (options.inferLayout)
+    passes.addPass(pto::createInferLayout());
+  passes.addPass(pto::createValidatePipes());
+  return passes.run(module);
+}
