@@ -1,0 +1,2 @@
+//===- NativePch.h - headers that every file of the native target needs ---===//
+#include "Emitter.h"

@@ -1,0 +1,431 @@
+//===- TileModel.cpp - what bytes the tile handles of a function stand for ===//
+//
+// CPU layout: tiles with boxes are kept row-major too. Nothing on this target
+// reads boxes, and handles of equal shape on equal bytes still agree; reshaping a
+// boxed tile to another shape is the one program that would see the difference,
+// and is refused.
+//
+//===----------------------------------------------------------------------===//
+#include "TileModel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+namespace ptoas::native {
+
+std::optional<int64_t> constantOf(Value value) {
+  while (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  return std::nullopt;
+}
+
+static ValidSign signOf(int64_t fromType, Value operand) {
+  if (fromType != ShapedType::kDynamic)
+    return {fromType, {}};
+  if (!operand)
+    return {};
+  if (std::optional<int64_t> c = constantOf(operand))
+    return {std::max<int64_t>(*c, 0), {}};
+  return {-1, operand};
+}
+
+static void setStrides(TileInfo &info, pto::TileBufType type) {
+  info.type = type;
+  info.rows = type.getRows();
+  info.cols = type.getCols();
+  bool colMajor = type.isColMajor() && !type.isBoxed();
+  info.rowStride = colMajor ? 1 : info.cols;
+  info.colStride = colMajor ? info.rows : 1;
+}
+
+FailureOr<TileModel> TileModel::build(func::FuncOp func) {
+  TileModel model;
+  model.arenaOfSpace.fill(-1);
+  func.walk([&](pto::SetValidShapeOp op) { model.resized.insert(op.getTile()); });
+  WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    return failed(model.add(*op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return model;
+}
+
+LogicalResult TileModel::finish(Operation &op, TileInfo info) {
+  std::optional<Elem> elem = elemOf(info.type.getElementType());
+  if (!elem)
+    return op.emitError("native target: no code for tiles of ")
+           << info.type.getElementType() << " elements";
+  info.elem = *elem;
+  if (!info.validOwner)
+    info.validOwner = info.handle;
+  info.initialRows = info.validRows;
+  info.initialCols = info.validCols;
+  if (resized.contains(info.validOwner))
+    info.validRows = info.validCols = {};
+  tiles[info.handle] = std::make_unique<TileInfo>(std::move(info));
+  return success();
+}
+
+LogicalResult TileModel::addAlloc(Operation &op, Value handle, pto::TileBufType type, Value addr,
+                                  Value validRow, Value validCol, int64_t slots) {
+  TileInfo info;
+  info.handle = handle;
+  setStrides(info, type);
+  info.validRows = signOf(type.getValidRow(), validRow);
+  info.validCols = signOf(type.getValidCol(), validCol);
+  int64_t bytes = type.getSizeInBytes() * slots;
+  if (!addr) {
+    info.root = rootList.size();
+    info.high = bytes;
+    rootList.push_back({false, bytes});
+    return finish(op, info);
+  }
+  int &arena = arenaOfSpace[static_cast<unsigned>(type.getSpace())];
+  if (arena < 0) {
+    arena = rootList.size();
+    rootList.push_back({true, 0});
+  }
+  info.root = arena;
+  if (std::optional<int64_t> at = constantOf(addr)) {
+    if (*at < 0)
+      return op.emitError("tile address ") << *at << " is negative";
+    info.low = *at;
+    info.high = *at + bytes;
+    rootList[arena].bytes = std::max(rootList[arena].bytes, info.high);
+  } else {
+    // Anywhere: give the arena the size of the largest hardware buffer.
+    info.exact = false;
+    info.dynamicStart = handle;
+    info.high = 512 * 1024;
+    rootList[arena].bytes = std::max<int64_t>(rootList[arena].bytes, info.high + bytes);
+    info.high = rootList[arena].bytes;
+  }
+  return finish(op, info);
+}
+
+LogicalResult TileModel::add(Operation &op) {
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
+    return addAlloc(op, alloc.getResult(), alloc.getResult().getType(), alloc.getAddr(),
+                    alloc.getValidRow(), alloc.getValidCol(), 1);
+  if (auto alloc = dyn_cast<pto::AllocMultiTileOp>(op)) {
+    pto::MultiTileBufType type = alloc.getResult().getType();
+    return addAlloc(op, alloc.getResult(), type.getSlotType(), alloc.getAddr(), alloc.getValidRow(),
+                    alloc.getValidCol(), type.getCount());
+  }
+  if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
+    TileInfo info = this->info(get.getSource());
+    int64_t slotBytes = get.getResult().getType().getSizeInBytes();
+    info.handle = get.getResult();
+    info.validOwner = {};
+    std::optional<int64_t> slot = constantOf(get.getSlot());
+    if (slot && info.exact) {
+      info.low += *slot * slotBytes;
+      info.high = info.low + slotBytes;
+    } else {
+      info.exact = false;
+      info.dynamicStart = get.getResult();
+      info.dynamicDelta = 0;
+    }
+    return finish(op, info);
+  }
+  if (auto assign = dyn_cast<pto::TAssignOp>(op)) {
+    const TileInfo &source = info(assign.getSource());
+    TileInfo from = source;
+    LogicalResult result =
+        addAlloc(op, assign.getResult(), assign.getResult().getType(), assign.getAddr(), {}, {}, 1);
+    if (failed(result))
+      return result;
+    TileInfo &made = *tiles[assign.getResult()];
+    made.validOwner = from.validOwner;
+    made.validRows = from.validRows;
+    made.validCols = from.validCols;
+    return success();
+  }
+  bool isReshape = isa<pto::TReshapeOp>(op), isBitcast = isa<pto::BitcastOp>(op);
+  if (isReshape || isBitcast) {
+    TileInfo info = this->info(op.getOperand(0));
+    auto type = cast<pto::TileBufType>(op.getResult(0).getType());
+    bool sameShape = type.getRows() == info.rows && type.getCols() == info.cols;
+    bool sameElem = type.getElementType() == info.type.getElementType();
+    bool swapped = type.isBoxed() && info.type.isBoxed() && sameElem &&
+                   type.getRows() == info.cols && type.getCols() == info.rows &&
+                   type.isColMajor() != info.type.isColMajor() &&
+                   type.getSlayout() != info.type.getSlayout();
+    if (swapped) {
+      // Boxes in the other order, each box the other way round: the transpose of the same bytes.
+      info.handle = op.getResult(0);
+      info.type = type;
+      std::swap(info.rows, info.cols);
+      std::swap(info.rowStride, info.colStride);
+      std::swap(info.validRows, info.validCols);
+      info.validOwner = {};
+      if (type.getValidRow() != ShapedType::kDynamic)
+        info.validRows = {type.getValidRow(), {}};
+      if (type.getValidCol() != ShapedType::kDynamic)
+        info.validCols = {type.getValidCol(), {}};
+      return finish(op, info);
+    }
+    if (type.isBoxed() && !sameShape)
+      return op.emitError("native target: reshaping a tile with boxes from ")
+             << info.rows << "x" << info.cols << " to " << type.getRows() << "x" << type.getCols()
+             << " would read the box order, which this target does not keep";
+    int64_t dense = info.colStride == 1 ? info.cols : info.rows;
+    int64_t stride = info.colStride == 1 ? info.rowStride : info.colStride;
+    if ((!sameShape || !sameElem) && dense != stride)
+      return op.emitError("native target: a window of a tile cannot be reshaped");
+    info.handle = op.getResult(0);
+    ValidSign rows = info.validRows, cols = info.validCols;
+    Value owner = info.validOwner;
+    if (!sameShape || info.type.isColMajor() != type.isColMajor() || dense == stride)
+      setStrides(info, type);
+    info.type = type;
+    info.validRows = signOf(type.getValidRow(), {});
+    info.validCols = signOf(type.getValidCol(), {});
+    info.validOwner = {};
+    bool inherits =
+        type.getValidRow() == ShapedType::kDynamic || type.getValidCol() == ShapedType::kDynamic;
+    if (inherits && sameShape) {
+      info.validRows = rows;
+      info.validCols = cols;
+      info.validOwner = owner;
+    } else if (inherits && !resized.contains(info.handle)) {
+      // Open extents of a new shape: all of it.
+      if (type.getValidRow() == ShapedType::kDynamic)
+        info.validRows = {type.getRows(), {}};
+      if (type.getValidCol() == ShapedType::kDynamic)
+        info.validCols = {type.getCols(), {}};
+    }
+    return finish(op, info);
+  }
+  bool isSubview = isa<pto::SubviewOp>(op);
+  if (isSubview || isa<pto::SubsetOp>(op)) {
+    TileInfo info = this->info(op.getOperand(0));
+    auto type = cast<pto::TileBufType>(op.getResult(0).getType());
+    ValueRange offsets, valid;
+    if (isSubview) {
+      offsets = cast<pto::SubviewOp>(op).getOffsets();
+      valid = cast<pto::SubviewOp>(op).getValid();
+    } else {
+      offsets = cast<pto::SubsetOp>(op).getOffsets();
+    }
+    std::optional<int64_t> row = constantOf(offsets[0]), col = constantOf(offsets[1]);
+    info.handle = op.getResult(0);
+    info.type = type;
+    info.rows = type.getRows();
+    info.cols = type.getCols();
+    info.validOwner = {};
+    info.validRows = signOf(type.getValidRow(), valid.size() == 2 ? valid[0] : Value());
+    info.validCols = signOf(type.getValidCol(), valid.size() == 2 ? valid[1] : Value());
+    if (row && col) {
+      int64_t delta = (*row * info.rowStride + *col * info.colStride) * bytesOf(info.elem);
+      int64_t span = ((info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride + 1) *
+                     bytesOf(info.elem);
+      if (info.exact) {
+        info.low += delta;
+        info.high = info.low + span;
+      } else {
+        info.dynamicDelta += delta;
+      }
+    } else {
+      info.exact = false;
+      info.dynamicStart = op.getResult(0);
+      info.dynamicDelta = 0;
+    }
+    return finish(op, info);
+  }
+  for (Value result : op.getResults())
+    if (isa<pto::TileBufType>(result.getType()) && !isa<pto::DeclareTileOp>(op) &&
+        !op.getName().getStringRef().starts_with("pto.tpop"))
+      return op.emitError("native target: tiles are not carried as results of '")
+             << op.getName() << "'";
+  return success();
+}
+
+Overlap TileModel::overlap(const TileInfo &a, const TileInfo &b) {
+  if (a.root != b.root || a.high <= b.low || b.high <= a.low)
+    return Overlap::None;
+  bool comparable =
+      a.exact ? b.exact : !b.exact && a.dynamicStart && a.dynamicStart == b.dynamicStart;
+  if (!comparable)
+    return Overlap::Unknown;
+  bool sameGrid = a.elem == b.elem && a.rowStride == b.rowStride && a.colStride == b.colStride;
+  if (a.start() == b.start() &&
+      (sameGrid || (a.elem == b.elem && a.rowStride == b.rowStride && a.cols == 1 && b.cols == 1)))
+    return Overlap::Same;
+  // Windows of one row-major tile that start in the same row stay in their rows.
+  if (a.colStride == 1 && b.colStride == 1 && a.rowBytes() == b.rowBytes() && a.rowBytes() > 0) {
+    int64_t pitch = a.rowBytes();
+    int64_t base = std::min(a.start(), b.start());
+    int64_t endA = a.start() - base + a.cols * bytesOf(a.elem);
+    int64_t endB = b.start() - base + b.cols * bytesOf(b.elem);
+    if (std::max(endA, endB) <= pitch) {
+      bool apart = a.start() + a.cols * bytesOf(a.elem) <= b.start() ||
+                   b.start() + b.cols * bytesOf(b.elem) <= a.start();
+      return apart ? Overlap::None : Overlap::Rows;
+    }
+  }
+  return Overlap::Unknown;
+}
+
+//===----------------------------------------------------------------------===//
+// Liveness: a walk over structured control flow from the write
+//===----------------------------------------------------------------------===//
+
+/// Tiles written since the write in question; a read that one of them covers does not see it.
+struct TileModel::Cover {
+  llvm::SmallVector<const TileInfo *, 16> written;
+  llvm::DenseSet<Value> resizedSince;
+  bool wrapped = false; // passed a loop's back edge: run-time starts may have changed
+
+  static bool covers(const TileInfo &writer, const TileInfo &reader, const Cover &cover) {
+    if (overlap(writer, reader) != Overlap::Same)
+      return false;
+    auto atLeast = [](const ValidSign &w, const ValidSign &r, int64_t capacity) {
+      if (w == r)
+        return true;
+      int64_t need = r.constant >= 0 ? r.constant : capacity;
+      return w.constant >= 0 && w.constant >= need;
+    };
+    if (atLeast(writer.validRows, reader.validRows, reader.rows) &&
+        atLeast(writer.validCols, reader.validCols, reader.cols))
+      return true;
+    // The same handle, not resized in between.
+    return writer.validOwner == reader.validOwner &&
+           !cover.resizedSince.contains(writer.validOwner);
+  }
+};
+
+/// Whether a load fills the tile's valid region: the window has its extents.
+static bool fillsTile(pto::TLoadOp load, const TileInfo &tile) {
+  auto part = load.getSrc().getDefiningOp<pto::PartitionViewOp>();
+  if (!part || part.getSizes().size() < 2)
+    return false;
+  auto matches = [](Value size, const ValidSign &sign) {
+    std::optional<int64_t> c = constantOf(size);
+    return c ? sign.constant == *c : sign.value == size;
+  };
+  auto sizes = part.getSizes();
+  for (Value outer : sizes.drop_back(2))
+    if (constantOf(outer) != 1)
+      return false;
+  return matches(sizes[sizes.size() - 2], tile.validRows) && matches(sizes.back(), tile.validCols);
+}
+
+TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &cover) const {
+  if (auto resize = dyn_cast<pto::SetValidShapeOp>(op)) {
+    cover.resizedSince.insert(resize.getTile());
+    llvm::erase_if(cover.written,
+                   [&](const TileInfo *w) { return w->validOwner == resize.getTile(); });
+    return Scan::Continue;
+  }
+  if (auto tileOp = dyn_cast<pto::TileOpInterface>(op)) {
+    const pto::TileOpInfo &facts = tileOp.getTileOpInfo();
+    auto each = [&](auto wanted, auto visit) {
+      for (unsigned i = 0; i < facts.operands.size(); ++i)
+        if (wanted(facts.operands[i].effect))
+          for (Value operand : tileOp.getSpecOperands(i))
+            if (auto it = tiles.find(operand); it != tiles.end())
+              if (visit(*it->second))
+                return true;
+      return false;
+    };
+    bool live = each(
+        [](pto::OperandEffect e) {
+          return e == pto::OperandEffect::Read || e == pto::OperandEffect::ReadWrite;
+        },
+        [&](const TileInfo &reader) {
+          return overlap(reader, tile) != Overlap::None &&
+                 !llvm::any_of(cover.written,
+                               [&](const TileInfo *w) { return Cover::covers(*w, reader, cover); });
+        });
+    if (live)
+      return Scan::Live;
+    bool dead = each([](pto::OperandEffect e) { return e == pto::OperandEffect::Write; },
+                     [&](const TileInfo &writer) {
+                       StringRef name = op.getName().getStringRef();
+                       // Masks are sized by their data; column reductions write one row.
+                       if (auto load = dyn_cast<pto::TLoadOp>(op); load && !fillsTile(load, writer))
+                         return false;
+                       if (name.starts_with("pto.tcmp") || name == "pto.tconcat" ||
+                           (name.starts_with("pto.tcol") && !name.starts_with("pto.tcolexpand") &&
+                            writer.validRows.constant != 1))
+                         return false;
+                       cover.written.push_back(&writer);
+                       return writer.exact && Cover::covers(writer, tile, cover);
+                     });
+    return dead ? Scan::Dead : Scan::Continue;
+  }
+  if (op.getNumRegions() == 0) {
+    // Handles and sizes do not read bytes; anything else that takes a tile may.
+    if (isa<pto::TReshapeOp, pto::BitcastOp, pto::SubviewOp, pto::SubsetOp, pto::MultiTileGetOp,
+            pto::GetValidShapeOp, pto::TileValidRowsOp, pto::TileValidColsOp, pto::TAssignOp>(op))
+      return Scan::Continue;
+    for (Value operand : op.getOperands())
+      if (auto it = tiles.find(operand);
+          it != tiles.end() && overlap(*it->second, tile) != Overlap::None)
+        return Scan::Live;
+    return Scan::Continue;
+  }
+  bool allDead = isa<scf::IfOp>(op);
+  for (Region &region : op.getRegions()) {
+    Cover inner = cover;
+    bool regionDead = false;
+    for (Block &block : region) {
+      Scan scan = scanRange(block.begin(), block.end(), tile, inner);
+      if (scan == Scan::Live)
+        return scan;
+      regionDead |= scan == Scan::Dead;
+    }
+    cover.resizedSince.insert(inner.resizedSince.begin(), inner.resizedSince.end());
+    llvm::erase_if(cover.written, [&](const TileInfo *w) {
+      return inner.resizedSince.contains(w->validOwner) && !w->validRows.known();
+    });
+    allDead &= regionDead;
+  }
+  return allDead ? Scan::Dead : Scan::Continue;
+}
+
+TileModel::Scan TileModel::scanRange(Block::iterator from, Block::iterator to, const TileInfo &tile,
+                                     Cover &cover) const {
+  for (; from != to; ++from) {
+    Scan scan = scanOp(*from, tile, cover);
+    if (scan != Scan::Continue)
+      return scan;
+  }
+  return Scan::Continue;
+}
+
+bool TileModel::isLiveAfter(const TileInfo &tile, Operation *last) const {
+  Cover cover;
+  Operation *at = last;
+  while (!isa<func::FuncOp>(at)) {
+    Block *block = at->getBlock();
+    Scan scan = scanRange(std::next(at->getIterator()), block->end(), tile, cover);
+    if (scan != Scan::Continue)
+      return scan == Scan::Live;
+    Operation *parent = block->getParentOp();
+    if (isa<scf::ForOp, scf::WhileOp>(parent)) {
+      // The next iteration sees the same bytes.
+      Cover next = cover;
+      llvm::erase_if(next.written, [](const TileInfo *w) { return !w->exact; });
+      for (Region &region : parent->getRegions())
+        for (Block &body : region) {
+          bool own = &body == block;
+          Scan again =
+              scanRange(body.begin(), own ? std::next(at->getIterator()) : body.end(), tile, next);
+          if (again == Scan::Live)
+            return true;
+          if (again == Scan::Dead)
+            break;
+        }
+    }
+    at = parent;
+  }
+  return false;
+}
+
+} // namespace ptoas::native

@@ -1,0 +1,336 @@
+//===- Views.cpp - tile handles, views of global memory, tload and tstore -===//
+#include "Emitter.h"
+
+using namespace llvm;
+using mlir::failed;
+using mlir::failure;
+using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::success;
+namespace pto = mlir::pto;
+namespace ptoas::native {
+
+static std::optional<int64_t> constant(Value *v) {
+  if (auto *c = dyn_cast<ConstantInt>(v))
+    return c->getSExtValue();
+  return std::nullopt;
+}
+
+FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
+  if (auto make = dyn_cast<pto::MakeTensorViewOp>(op)) {
+    GmView view;
+    std::optional<Elem> elem = elemOf(make.getResult().getType().getElementType());
+    if (!elem)
+      return op.emitError("native target: no code for tensors of ")
+             << make.getResult().getType().getElementType() << " elements";
+    view.elem = *elem;
+    view.base = value(make.getPtr());
+    view.root = pointerRoot(make.getPtr());
+    view.layout = make.getLayout();
+    for (mlir::Value v : make.getShape())
+      view.sizes.push_back(asIndex(v));
+    for (mlir::Value v : make.getStrides())
+      view.strides.push_back(asIndex(v));
+    views[make.getResult()] = std::move(view);
+    return true;
+  }
+  if (auto part = dyn_cast<pto::PartitionViewOp>(op)) {
+    GmView view = views.lookup(part.getSource());
+    Value *offset = index(0);
+    for (auto [at, stride] : zip(part.getOffsets(), view.strides))
+      offset = b.CreateAdd(offset, b.CreateMul(asIndex(at), stride));
+    view.base = elementPointer(view.base, offset, bytesOf(view.elem));
+    for (auto [i, size] : enumerate(part.getSizes()))
+      view.sizes[i] = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(size), index(0));
+    views[part.getResult()] = std::move(view);
+    return true;
+  }
+  if (isa<pto::GetTensorViewDimOp, pto::GetTensorViewStrideOp>(op)) {
+    const GmView &view = views.find(op.getOperand(0))->second;
+    std::optional<int64_t> dim = constantOf(op.getOperand(1));
+    if (!dim || *dim < 0 || *dim >= int64_t(view.sizes.size()))
+      return op.emitError("native target: the dimension must be a constant below ")
+             << view.sizes.size();
+    values[op.getResult(0)] =
+        isa<pto::GetTensorViewDimOp>(op) ? view.sizes[*dim] : view.strides[*dim];
+    return true;
+  }
+  if (auto resize = dyn_cast<pto::SetValidShapeOp>(op)) {
+    // Ops that wait in the group have their extents already.
+    const TileInfo &tile = model.info(resize.getTile());
+    validRows(tile);
+    Extents &e = extents[tile.validOwner];
+    Value *wanted[2] = {asIndex(resize.getValidRow()), asIndex(resize.getValidCol())};
+    int64_t capacity[2] = {tile.rows, tile.cols};
+    for (unsigned axis : {0u, 1u}) {
+      Value *v = wanted[axis];
+      if (auto c = constant(v)) {
+        v = index(std::clamp<int64_t>(*c, 0, capacity[axis]));
+      } else {
+        // An extent beyond the tile would reach other tiles' bytes.
+        v = b.CreateBinaryIntrinsic(Intrinsic::smax, smaller(v, index(capacity[axis])), index(0));
+      }
+      e.known[axis] = v;
+      b.CreateStore(v, e.slot[axis]);
+    }
+    return true;
+  }
+  if (isa<pto::GetValidShapeOp, pto::TileValidRowsOp, pto::TileValidColsOp>(op)) {
+    const TileInfo &tile = model.info(op.getOperand(0));
+    if (isa<pto::GetValidShapeOp>(op)) {
+      values[op.getResult(0)] = validRows(tile);
+      values[op.getResult(1)] = validCols(tile);
+    } else {
+      values[op.getResult(0)] = isa<pto::TileValidRowsOp>(op) ? validRows(tile) : validCols(tile);
+    }
+    return true;
+  }
+  if (op.getNumResults() != 1 || !model.isTile(op.getResult(0)))
+    return false;
+  // A tile handle. Starts that are run-time values are computed here, once.
+  const TileInfo &tile = model.info(op.getResult(0));
+  if (!tile.exact && tile.dynamicStart == op.getResult(0)) {
+    Value *start = nullptr;
+    if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
+      int64_t count = cast<pto::MultiTileBufType>(get.getSource().getType()).getCount();
+      Value *slot = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(get.getSlot()), index(0));
+      slot = b.CreateBinaryIntrinsic(Intrinsic::smin, slot, index(count - 1));
+      start = b.CreatePtrAdd(tilePointer(model.info(get.getSource())),
+                             b.CreateMul(slot, index(tile.type.getSizeInBytes())));
+    } else if (isa<pto::SubviewOp, pto::SubsetOp>(op)) {
+      const TileInfo &whole = model.info(op.getOperand(0));
+      // The window must lie inside its tile.
+      auto clamp = [&](mlir::Value at, int64_t room) {
+        Value *v = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(at), index(0));
+        return b.CreateBinaryIntrinsic(Intrinsic::smin, v, index(std::max<int64_t>(room, 0)));
+      };
+      Value *at =
+          b.CreateMul(clamp(op.getOperand(1), whole.rows - tile.rows), index(whole.rowStride));
+      at = b.CreateAdd(
+          at, b.CreateMul(clamp(op.getOperand(2), whole.cols - tile.cols), index(whole.colStride)));
+      start = elementPointer(tilePointer(whole), at, bytesOf(whole.elem));
+    } else {
+      mlir::Value addr = isa<pto::TAssignOp>(op) ? op.getOperand(1) : op.getOperand(0);
+      Value *at = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(addr), index(0));
+      int64_t room = model.roots()[tile.root].bytes - tile.type.getSizeInBytes();
+      at = b.CreateBinaryIntrinsic(Intrinsic::smin, at, index(room));
+      start = b.CreatePtrAdd(rootPointer(tile.root), at);
+    }
+    dynamicStarts[op.getResult(0)] = start;
+  }
+  if (model.isResized(tile.validOwner))
+    validRows(tile); // sets up the slots where they dominate every use
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+Access FunctionEmitter::tileAccess(mlir::Value handle, Spread spread) {
+  const TileInfo &tile = model.info(handle);
+  Access access;
+  access.elem = tile.elem;
+  access.spread = spread;
+  if (std::optional<TileView> view = viewOf(handle)) {
+    access.base = view->base;
+    access.rowStride = view->rowStride;
+    access.colStride = view->colStride;
+    access.tile = view->tile;
+    access.gmRoot = view->gmRoot;
+    return access;
+  }
+  access.base = tilePointer(tile);
+  access.rowStride = index(tile.rowStride);
+  access.colStride = index(tile.colStride);
+  access.tile = &tile;
+  return access;
+}
+
+Access FunctionEmitter::maskAccess(mlir::Value handle) {
+  Access access = tileAccess(handle);
+  access.mask = true;
+  access.rowStride = index(access.tile->rowStride * bytesOf(access.elem));
+  access.colStride = index(1);
+  access.elem = Elem::U8;
+  return access;
+}
+
+FailureOr<Access> FunctionEmitter::viewAccess(const GmView &view, Value *&rows, Value *&cols) {
+  if (view.layout && *view.layout != pto::Layout::Nd && *view.layout != pto::Layout::Dn)
+    return failure();
+  unsigned rank = view.sizes.size();
+  Access access;
+  access.elem = view.elem;
+  access.base = view.base;
+  access.gmRoot = view.root;
+  cols = view.sizes[rank - 1];
+  access.colStride = view.strides[rank - 1];
+  rows = index(1);
+  access.rowStride = index(0);
+  SmallVector<std::pair<Value *, Value *>, 4> dims;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    if (constant(view.sizes[d]) != 1)
+      dims.push_back({view.sizes[d], view.strides[d]});
+  // In a DN view the outer dimensions are columns.
+  bool dn = view.layout == pto::Layout::Dn;
+  if (dn &&
+      (dims.size() > 1 || (dims.size() == 1 && constant(view.sizes[rank - 2]) == 1 && rank > 2)))
+    return failure();
+  // Join dimensions that follow each other without a gap.
+  for (unsigned d = dims.size(); d-- > 1;) {
+    auto size = constant(dims[d].first), stride = constant(dims[d].second);
+    auto outer = constant(dims[d - 1].second);
+    if (size && stride && outer && *outer == *size * *stride) {
+      dims[d - 1] = {b.CreateMul(dims[d - 1].first, dims[d].first), dims[d].second};
+      dims.erase(dims.begin() + d);
+    }
+  }
+  if (dims.size() == 1) {
+    rows = dims[0].first;
+    access.rowStride = dims[0].second;
+  } else if (!dims.empty()) {
+    for (auto [size, stride] : dims)
+      rows = b.CreateMul(rows, size);
+    access.rowDims.assign(dims.begin(), dims.end());
+  }
+  return access;
+}
+
+/// Windows without a rows x cols form (boxes, outer columns): up to five strided dimensions.
+LogicalResult FunctionEmitter::copyByDimensions(mlir::Operation *op, const GmView &view,
+                                                mlir::Value handle, bool load) {
+  flush();
+  const TileInfo &tile = model.info(handle);
+  unsigned rank = view.sizes.size();
+  if (rank > 5)
+    return op->emitError("native target: views have at most five dimensions");
+  Value *rowStride = index(tile.rowStride), *colStride = index(tile.colStride);
+  SmallVector<Value *, 5> tileStrides(rank), sizes(view.sizes.begin(), view.sizes.end());
+  bool nz = view.layout == pto::Layout::Nz;
+  if (nz) {
+    if (rank < 4)
+      return op->emitError("native target: an nz view has at least four dimensions");
+    unsigned d = rank - 4; // column boxes, row boxes, rows, columns
+    Value *boxCols = sizes[d + 3], *boxRows = sizes[d + 2];
+    tileStrides[d] = b.CreateMul(boxCols, colStride);
+    tileStrides[d + 1] = b.CreateMul(boxRows, rowStride);
+    tileStrides[d + 2] = rowStride;
+    tileStrides[d + 3] = colStride;
+    if (d == 1)
+      tileStrides[0] = b.CreateMul(b.CreateMul(boxRows, sizes[d + 1]), rowStride);
+  } else if (view.layout == pto::Layout::Dn) {
+    Value *stride = colStride;
+    for (unsigned d = rank; d-- > 0;) {
+      if (d == rank - 2) {
+        tileStrides[d] = rowStride;
+        continue;
+      }
+      tileStrides[d] = stride;
+      stride = b.CreateMul(stride, sizes[d]);
+    }
+  } else {
+    return op->emitError("native target: no code for views of this layout");
+  }
+  // Sizes are not trusted with the tile's memory: the helper stops at its capacity.
+  auto *array = ArrayType::get(b.getInt64Ty(), 15);
+  AllocaInst *table = stackSlot(array, "dims");
+  for (unsigned d = 0; d < 5; ++d) {
+    bool present = d + rank >= 5;
+    unsigned from = d + rank - 5;
+    Value *fields[3] = {present ? sizes[from] : index(1), present ? view.strides[from] : index(0),
+                        present ? tileStrides[from] : index(0)};
+    for (unsigned k = 0; k < 3; ++k)
+      b.CreateStore(fields[k], b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), table, d * 3 + k));
+  }
+  callRuntime("pto_copy_dims", {table, view.base, tilePointer(tile), index(tile.rows * tile.cols),
+                                b.getInt32(bytesOf(view.elem)), b.getInt32(load)});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// tload, tstore
+//===----------------------------------------------------------------------===//
+
+static void transposeView(Access &access, Value *&rows, Value *&cols) {
+  std::swap(access.rowStride, access.colStride);
+  std::swap(rows, cols);
+}
+
+/// A single column may lie in a view of one row and the other way round.
+static void matchVector(const TileInfo &tile, Access &access, Value *&rows, Value *&cols) {
+  if (!access.rowDims.empty())
+    return;
+  bool column = tile.cols == 1 && tile.rows != 1, line = tile.rows == 1 && tile.cols != 1;
+  if ((column && constant(rows) == 1 && constant(cols) != 1) ||
+      (line && constant(cols) == 1 && constant(rows) != 1))
+    transposeView(access, rows, cols);
+}
+
+LogicalResult FunctionEmitter::emitLoad(pto::TileOpInterface op) {
+  mlir::Value dst = op.getNamedOperand("dst");
+  const GmView &view = views.find(op.getNamedOperand("src"))->second;
+  const TileInfo &tile = model.info(dst);
+  if (bytesOf(view.elem) != bytesOf(tile.elem))
+    return op->emitError("native target: tload between elements of different size");
+  Value *rows, *cols;
+  FailureOr<Access> from = viewAccess(view, rows, cols);
+  if (failed(from))
+    return copyByDimensions(op, view, dst, true);
+  matchVector(tile, *from, rows, cols);
+  auto nest = newNest(op, dst);
+  from->elem = tile.elem; // bits are moved as they are
+  nest->in.push_back(*from);
+  nest->rows = smaller(nest->rows, rows);
+  nest->cols = smaller(nest->cols, cols);
+  // Without extents of its own a tile takes what the window has, up to its capacity.
+  addNest(std::move(nest));
+  return success();
+}
+
+LogicalResult FunctionEmitter::emitStore(pto::TileOpInterface op) {
+  mlir::Value src = op.getNamedOperand("src");
+  const GmView &view = views.find(op.getNamedOperand("dst"))->second;
+  const TileInfo &tile = model.info(src);
+  bool atomic = false;
+  if (auto attr = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType"))
+    atomic = attr.getValue() == pto::AtomicType::AtomicAdd;
+  Value *rows, *cols;
+  FailureOr<Access> to = viewAccess(view, rows, cols);
+  bool sameSize = bytesOf(view.elem) == bytesOf(tile.elem) && view.elem == tile.elem;
+  if (failed(to)) {
+    if (!sameSize || atomic)
+      return op->emitError("native target: a converting or atomic tstore to a view of this layout");
+    return copyByDimensions(op, view, src, false);
+  }
+  matchVector(tile, *to, rows, cols);
+  rows = smaller(validRows(tile), rows);
+  cols = smaller(validCols(tile), cols);
+  bool acc = tile.type.getSpace() == pto::AddressSpace::Acc;
+  if (atomic) {
+    if (!to->rowDims.empty())
+      return op->emitError("native target: an atomic tstore to a view of more than two dimensions");
+    flush();
+    callRuntime("pto_atomic_add",
+                {to->base, to->rowStride, to->colStride, b.getInt32(unsigned(view.elem)),
+                 tilePointer(tile), index(tile.rowStride), index(tile.colStride),
+                 b.getInt32(unsigned(tile.elem)), rows, cols});
+    return success();
+  }
+  auto nest = std::make_unique<NestOp>();
+  nest->source = op;
+  nest->in.push_back(tileAccess(src));
+  nest->out = *to;
+  nest->rows = rows;
+  nest->cols = cols;
+  if (acc)
+    convertOnTheWay(op, *nest);
+  else
+    nest->out.elem = tile.elem;
+  if (!acc && bytesOf(view.elem) != bytesOf(tile.elem))
+    return op->emitError("native target: tstore between elements of different size");
+  addNest(std::move(nest));
+  return success();
+}
+
+} // namespace ptoas::native
