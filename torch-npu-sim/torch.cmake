@@ -35,10 +35,16 @@ pto_library(torch_npu SHARED
   SRCS src/torch/Storage.cpp
        src/torch/Execute.cpp
        src/torch/MemoryOps.cpp
+       src/torch/Convolution.cpp
        src/torch/Format.cpp
        src/torch/Guard.cpp
        src/torch/Generator.cpp
        src/torch/Pinned.cpp
+       src/torch/Autocast.cpp
+       src/torch/GraphImpl.cpp
+       src/torch/Serialization.cpp
+       src/torch/Profiler.cpp
+       src/torch/OpCommand.cpp
   LINK npu_runtime npu_torch)
 set_target_properties(torch_npu PROPERTIES
   CXX_VISIBILITY_PRESET default # _C and extensions call it

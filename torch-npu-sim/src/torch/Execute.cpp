@@ -208,8 +208,7 @@ struct Call {
     c10::StorageImpl *storage = cpu.storage().unsafeGetStorageImpl();
     auto onStorage = [&](const at::Tensor &other) {
       at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(
-          c10::TensorImpl::VIEW, c10::Storage(other.storage()), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
-          cpu.dtype());
+          c10::TensorImpl::VIEW, c10::Storage(other.storage()), other.key_set(), cpu.dtype());
       view.unsafeGetTensorImpl()->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
       view._set_conj(cpu.is_conj());
       view._set_neg(cpu.is_neg());

@@ -133,6 +133,17 @@ at::Tensor castFormat(const at::Tensor &tensor, int format) {
   return out;
 }
 
+void markNz(const at::Tensor &tensor) {
+  auto blocked = blockedSizes(tensor.sizes(), tensor.itemsize());
+  int64_t bytes = tensor.itemsize();
+  for (int64_t extent : blocked)
+    bytes *= extent;
+  TORCH_CHECK(tensor.dim() >= 2 && int64_t(tensor.storage().nbytes()) == bytes, "the storage of ",
+              tensor.storage().nbytes(), " bytes cannot hold a ", tensor.sizes(), " tensor in FRACTAL_NZ format, which takes ",
+              bytes);
+  storageOf(tensor).format = std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, tensor.sizes().vec(), blocked});
+}
+
 at::Tensor plainContents(const at::Tensor &tensor) {
   StorageImpl &storage = storageOf(tensor);
   at::Tensor whole = unblock(physicalView(tensor), storage.format->logicalSizes);

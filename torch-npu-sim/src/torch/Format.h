@@ -19,6 +19,9 @@ at::Tensor castFormat(const at::Tensor &tensor, int format);
 /// An uninitialised tensor with the format.
 at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int device, int format);
 
+/// Declares that the storage of a tensor already holds its contents in NZ order (a tensor being loaded).
+void markNz(const at::Tensor &tensor);
+
 /// The plain contents of a tensor with a private format, on the CPU, with the tensor's view applied.
 /// Must run in stream order.
 at::Tensor plainContents(const at::Tensor &tensor);

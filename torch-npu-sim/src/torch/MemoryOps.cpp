@@ -11,6 +11,8 @@
 #include <ATen/ops/view_native.h>
 #include <c10/core/CPUAllocator.h>
 
+#include <set>
+
 namespace npu {
 namespace {
 
@@ -50,6 +52,22 @@ at::Tensor emptyStrided(at::IntArrayRef sizes, at::IntArrayRef strides, std::opt
   checkOptions(layout, pinned);
   at::detail::check_size_nonnegative(sizes);
   return emptyOn(deviceIndex(device), sizes, strides, typeOr(dtype));
+}
+
+/// A tensor of zeros without memory; its dispatch key says so.
+at::Tensor efficientZeros(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<c10::Layout> layout,
+                          std::optional<c10::Device> device, std::optional<bool> pinned) {
+  checkOptions(layout, pinned);
+  c10::Device where(c10::kPrivateUse1, c10::DeviceIndex(deviceIndex(device)));
+  int64_t bytes = int64_t(at::detail::computeStorageNbytesContiguous(sizes, c10::elementSize(typeOr(dtype))));
+  auto storage = c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                                  c10::DataPtr(nullptr, where), &torchAllocator(), /*resizable=*/true);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(std::move(storage)),
+      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1) | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
+      c10::scalarTypeToTypeMeta(typeOr(dtype)));
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return tensor;
 }
 
 void growStorage(const c10::Storage &storage, size_t bytes) {
@@ -265,6 +283,7 @@ at::Tensor formatCast(const at::Tensor &self, int64_t format) { return castForma
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", emptyStrided);
+  m.impl("_efficientzerotensor", efficientZeros);
   m.impl("as_strided", at::native::as_strided_tensorimpl);
   m.impl("view", at::native::view);
   m.impl("_reshape_alias", at::native::_reshape_alias);
@@ -280,19 +299,28 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("native_dropout", nativeDropout);
 }
 
-/// Structured operators come with a default kernel that makes the output and calls the out= variant: two
-/// dispatches. Registering the boxed kernel for the functional variant saves one, and the output's fresh
-/// memory is written once.
+/// Operators that have a CPU kernel and a default one for all devices as well. For structured operators the default
+/// makes the output and calls the out= variant (two dispatches); for others (layer_norm) it is a slower composition.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   auto &dispatcher = c10::Dispatcher::singleton();
-  for (const auto &name :
-       dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional)) {
-    auto op = dispatcher.findSchema(name);
-    if (op && name.name.starts_with("aten::") && op->hasKernelForDispatchKey(c10::DispatchKey::CPU))
-      m.impl((name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name)).c_str(),
-             torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
-  }
+  std::set<c10::OperatorName, bool (*)(const c10::OperatorName &, const c10::OperatorName &)> names(
+      [](const c10::OperatorName &a, const c10::OperatorName &b) {
+        return std::tie(a.name, a.overload_name) < std::tie(b.name, b.overload_name);
+      });
+  for (auto key : {c10::DispatchKey::CompositeExplicitAutogradNonFunctional, c10::DispatchKey::CompositeExplicitAutograd})
+    for (const auto &name : dispatcher.getRegistrationsForDispatchKey(key)) {
+      auto op = dispatcher.findSchema(name);
+      if (op && name.name.starts_with("aten::") && op->hasKernelForDispatchKey(c10::DispatchKey::CPU))
+        names.insert(name);
+    }
+  for (const auto &name : names)
+    m.impl((name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name)).c_str(),
+           torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
 }
+
+// Copies look at the conjugate and negative bits themselves; materialising the source would be a copy again.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&executeBoxed>()); }
 

@@ -2,6 +2,7 @@
 #include "Storage.h"
 
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/flat_hash_map.h>
 
 namespace npu {
 namespace {
@@ -87,19 +88,64 @@ public:
 
 thread_local Stream *kernelStream = nullptr;
 
+/// Blocks that CPU kernels hold. Libraries below torch (oneDNN) free memory by address alone, so the context of
+/// such a DataPtr is the address, and the block is found here.
+class KernelBlocks {
+public:
+  void add(void *data, Block *block) {
+    std::lock_guard lock(mutex_);
+    blocks_[data] = block;
+  }
+  Block *remove(void *data) {
+    std::lock_guard lock(mutex_);
+    auto found = blocks_.find(data);
+    if (found == blocks_.end())
+      return nullptr;
+    Block *block = found->second;
+    blocks_.erase(found);
+    return block;
+  }
+
+private:
+  std::mutex mutex_;
+  ska::flat_hash_map<void *, Block *> blocks_;
+};
+
+KernelBlocks &kernelBlocks() {
+  static auto *blocks = new KernelBlocks;
+  return *blocks;
+}
+
+c10::Allocator *hostAllocator = nullptr;
+
+/// Frees what a CPU kernel allocated, wherever that was.
+void releaseKernelMemory(void *data) {
+  if (inBadFork())
+    return;
+  if (Block *block = kernelBlocks().remove(data))
+    releaseBlock(block);
+  else if (data)
+    hostAllocator->raw_deleter()(data);
+}
+
+c10::DataPtr allocateForKernel(size_t bytes, Stream &stream) {
+  if (!bytes)
+    return {nullptr, c10::kCPU};
+  Block *block = translateErrors([&] { return stream.device().allocator().allocate(bytes, stream); });
+  void *data = npu::Allocator::data(block);
+  kernelBlocks().add(data, block);
+  return {data, data, &releaseKernelMemory, c10::kCPU};
+}
+
 /// torch's CPU allocator, except inside a KernelScope.
 class KernelAwareCpuAllocator final : public c10::Allocator {
 public:
-  explicit KernelAwareCpuAllocator(c10::Allocator *host) : host_(host) {}
   c10::DataPtr allocate(size_t bytes) override {
-    return kernelStream ? allocateOn(bytes, *kernelStream, c10::kCPU) : host_->allocate(bytes);
+    return kernelStream ? allocateForKernel(bytes, *kernelStream) : hostAllocator->allocate(bytes);
   }
-  c10::DeleterFnPtr raw_deleter() const override { return kernelStream ? nullptr : host_->raw_deleter(); }
-  bool is_simple_data_ptr(const c10::DataPtr &ptr) const override { return host_->is_simple_data_ptr(ptr); }
+  c10::DeleterFnPtr raw_deleter() const override { return &releaseKernelMemory; }
+  bool is_simple_data_ptr(const c10::DataPtr &ptr) const override { return hostAllocator->is_simple_data_ptr(ptr); }
   void copy_data(void *to, const void *from, size_t bytes) const override { default_copy_data(to, from, bytes); }
-
-private:
-  c10::Allocator *host_;
 };
 
 /// Lets a CPU kernel resize a twin: the new bytes are device memory too.
@@ -107,7 +153,7 @@ class TwinAllocator final : public c10::Allocator {
 public:
   c10::DataPtr allocate(size_t bytes) override {
     Stream &stream = kernelStream ? *kernelStream : currentStream(currentDevice());
-    return allocateOn(bytes, stream, c10::kCPU);
+    return allocateForKernel(bytes, stream);
   }
   void copy_data(void *to, const void *from, size_t bytes) const override { default_copy_data(to, from, bytes); }
 };
@@ -128,7 +174,8 @@ c10::intrusive_ptr<c10::StorageImpl> createStorage(c10::StorageImpl::use_byte_si
 const bool registered = [] {
   c10::SetAllocator(c10::kPrivateUse1, &torchAllocator());
   c10::SetStorageImplCreate(c10::kPrivateUse1, &createStorage);
-  c10::SetCPUAllocator(new KernelAwareCpuAllocator(c10::GetCPUAllocator()), /*priority=*/10);
+  hostAllocator = c10::GetCPUAllocator();
+  c10::SetCPUAllocator(new KernelAwareCpuAllocator, /*priority=*/10);
   return true;
 }();
 
@@ -141,6 +188,19 @@ c10::DeviceAllocator &torchAllocator() {
 
 Block *blockOf(const c10::DataPtr &ptr) {
   return ptr.get_deleter() == &releaseBlock ? static_cast<Block *>(ptr.get_context()) : nullptr;
+}
+
+/// Moves the memory of a kernel's CPU storage to a device pointer; null if it is not the device's. The CPU storage
+/// keeps a bare pointer to it.
+static c10::DataPtr takeFromKernel(c10::StorageImpl &cpu, c10::Device device) {
+  void *data = const_cast<void *>(cpu.data());
+  if (cpu.data_ptr().get_deleter() != &releaseKernelMemory)
+    return {nullptr, device};
+  Block *block = kernelBlocks().remove(data);
+  if (!block)
+    return {nullptr, device};
+  cpu.set_data_ptr(c10::DataPtr(data, c10::kCPU)).release_context();
+  return {data, block, &releaseBlock, device};
 }
 
 c10::intrusive_ptr<c10::StorageImpl> StorageImpl::cpuTwin() {
@@ -159,9 +219,7 @@ void StorageImpl::adoptTwin(c10::StorageImpl &twin) {
     set_nbytes(twin.nbytes());
     return;
   }
-  c10::DataPtr bytes = twin.set_data_ptr(c10::DataPtr(const_cast<void *>(twin.data()), c10::kCPU));
-  bytes.unsafe_set_device(device());
-  set_data_ptr_noswap(std::move(bytes));
+  set_data_ptr_noswap(takeFromKernel(twin, device()));
   set_nbytes(twin.nbytes());
 }
 
@@ -188,14 +246,10 @@ c10::intrusive_ptr<c10::StorageImpl> storageFromKernel(const c10::Storage &cpu, 
   c10::StorageImpl *source = cpu.unsafeGetStorageImpl();
   c10::Device device = deviceOf(stream.device().index());
   int64_t bytes = int64_t(source->nbytes());
-  c10::DataPtr ptr;
-  if (blockOf(source->data_ptr())) {
-    ptr = source->set_data_ptr(c10::DataPtr(const_cast<void *>(source->data()), c10::kCPU));
-    ptr.unsafe_set_device(device);
-  } else {
+  c10::DataPtr ptr = takeFromKernel(*source, device);
+  if (!ptr && bytes) {
     ptr = allocateOn(size_t(bytes), stream, device);
-    if (bytes)
-      std::memcpy(ptr.get(), source->data(), size_t(bytes));
+    std::memcpy(ptr.get(), source->data(), size_t(bytes));
   }
   return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes, std::move(ptr),
                                           &torchAllocator(), /*resizable=*/true);
