@@ -152,7 +152,7 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
                                                to == AddressSpace::Bias || to == AddressSpace::Scaling);
   bool fromAcc = from == AddressSpace::Acc && (to == AddressSpace::Mat || to == AddressSpace::Vec);
   bool fromVec = from == AddressSpace::Vec &&
-                 (to == AddressSpace::Vec || (to == AddressSpace::Mat && (arch == Arch::A5 || isMixedBody(op))));
+                 (to == AddressSpace::Vec || (to == AddressSpace::Mat && arch == Arch::A5) || isMixedBody(op));
   if (!fromMat && !fromAcc && !fromVec)
     return badPath(op, src, dst,
                    arch == Arch::A5 ? "mat to left, right, bias or scaling; vec to vec or mat; acc to mat or vec"

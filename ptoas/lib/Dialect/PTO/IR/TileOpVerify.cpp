@@ -4,7 +4,7 @@
 // operands that records list. What needs code of its own is in TileChecks*.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "OpSupport.h"
+#include "TileChecks.h"
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -17,12 +17,11 @@ struct NamedTile {
 };
 } // namespace
 
-static std::string extent(int64_t value) { return ShapedType::isDynamic(value) ? "?" : std::to_string(value); }
+static std::string extent(int64_t value) { return extentText(value); }
 static std::string shape(TileBufType type) { return extent(type.getRows()) + "x" + extent(type.getCols()); }
 static std::string valid(TileBufType type) {
   return extent(type.getValidRow()) + "x" + extent(type.getValidCol());
 }
-static bool same(int64_t a, int64_t b) { return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b; }
 
 static LogicalResult checkOperand(TileOpInterface op, const OperandSpec &spec, Value value, Arch arch) {
   Type type = value.getType();
@@ -80,15 +79,15 @@ static LogicalResult checkPair(TileOpInterface op, RuleKind kind, const NamedTil
       return differ("shapes", shape(a.type), shape(b.type));
     break;
   case RuleKind::SameValid:
-    if (!same(a.type.getValidRow(), b.type.getValidRow()) || !same(a.type.getValidCol(), b.type.getValidCol()))
+    if (!mayEqual(a.type.getValidRow(), b.type.getValidRow()) || !mayEqual(a.type.getValidCol(), b.type.getValidCol()))
       return differ("valid shapes", valid(a.type), valid(b.type));
     break;
   case RuleKind::SameRows:
-    if (!same(a.type.getValidRow(), b.type.getValidRow()))
+    if (!mayEqual(a.type.getValidRow(), b.type.getValidRow()))
       return differ("valid rows", extent(a.type.getValidRow()), extent(b.type.getValidRow()));
     break;
   case RuleKind::SameCols:
-    if (!same(a.type.getValidCol(), b.type.getValidCol()))
+    if (!mayEqual(a.type.getValidCol(), b.type.getValidCol()))
       return differ("valid columns", extent(a.type.getValidCol()), extent(b.type.getValidCol()));
     break;
   case RuleKind::Distinct:
@@ -105,8 +104,8 @@ static LogicalResult checkOne(TileOpInterface op, RuleKind kind, const NamedTile
   auto error = [&](const Twine &what) { return op->emitOpError() << "'" << tile.name << "' " << what; };
   switch (kind) {
   case RuleKind::RowMajor:
-    // A single column or row has the same bytes in either order.
-    if (!tile.type.isRowMajor())
+    // A single column has the same bytes in either order; only hardware tells them apart.
+    if (!tile.type.isRowMajor() && !(tile.type.getCols() == 1 && isMixedBody(op)))
       return error("must be row-major (blayout row_major)");
     break;
   case RuleKind::NoBox:
@@ -114,11 +113,11 @@ static LogicalResult checkOne(TileOpInterface op, RuleKind kind, const NamedTile
       return error("must not be boxed (slayout none_box)");
     break;
   case RuleKind::ValidRow1:
-    if (!same(tile.type.getValidRow(), 1))
+    if (!mayEqual(tile.type.getValidRow(), 1))
       return error("must have one valid row, got " + extent(tile.type.getValidRow()));
     break;
   case RuleKind::ValidCol1:
-    if (!same(tile.type.getValidCol(), 1))
+    if (!mayEqual(tile.type.getValidCol(), 1))
       return error("must have one valid column (valid col = 1), got " + extent(tile.type.getValidCol()));
     break;
   case RuleKind::NonEmpty:

@@ -1,0 +1,308 @@
+//===- pto-run.cpp - run a .pto kernel on this machine --------------------===//
+//
+//   pto-run file.pto [--entry f[,g]] [--arg V|x.npy] [--out y.npy] [--inout z.npy] …
+//
+// One --arg, --out or --inout per kernel argument, in the order of the signature.
+// Scalars are written out, arrays are .npy files (bf16 as uint16 bit patterns);
+// --out and --inout files are overwritten with the final contents. Two entries are
+// the cube and the vector function of one cluster: they run together.
+//
+//===----------------------------------------------------------------------===//
+#include "EntryWrapper.h"
+#include "Npy.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Support/FileUtilities.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Driver/Assembler.h"
+#include "ptoas/Target/Native/Native.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "support/SharedObject.h"
+#include <algorithm>
+#include <chrono>
+#include <dlfcn.h>
+#include <thread>
+
+namespace cl = llvm::cl;
+using llvm::StringRef;
+
+static cl::OptionCategory category("pto-run options");
+static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<input.pto>"), cl::cat(category));
+static cl::opt<std::string> entry("entry", cl::desc("Kernel to run; two names are a cube and a vector function"),
+                                  cl::value_desc("name[,name]"), cl::cat(category));
+static cl::list<std::string> args("arg", cl::desc("A scalar, or an input array"), cl::value_desc("value|x.npy"),
+                                  cl::cat(category));
+static cl::list<std::string> outs("out", cl::desc("An output array"), cl::value_desc("y.npy"), cl::cat(category));
+static cl::list<std::string> inouts("inout", cl::desc("An array that is read and written"), cl::value_desc("z.npy"),
+                                    cl::cat(category));
+static cl::opt<unsigned> time_("time", cl::desc("Run N more times and print the shortest time"), cl::init(0),
+                               cl::ValueOptional, cl::value_desc("N"), cl::cat(category));
+static cl::opt<unsigned> block("block", cl::desc("Index of the block"), cl::init(0), cl::cat(category));
+static cl::opt<unsigned> blocks("blocks", cl::desc("Number of blocks"), cl::init(1), cl::cat(category));
+static cl::opt<std::string> arch("pto-arch", cl::desc("Target architecture: a2, a3 or a5 (overrides the module)"),
+                                 cl::cat(category));
+static cl::opt<std::string> dump("dump", cl::desc("Write the stages of the native target here"),
+                                 cl::value_desc("folder"), cl::cat(category));
+static cl::opt<bool> noFuse("no-fuse", cl::desc("Run each instruction on its own"), cl::cat(category));
+
+namespace {
+struct Argument {
+  bool isArray = false, isWritten = false;
+  std::string text; // value or path
+  ptoas::NpyArray array;
+};
+
+using Entry = void (*)(void *words);
+} // namespace
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "Error: " << message << "\n";
+  return 1;
+}
+
+// The --arg, --out and --inout words in the order of the command line.
+static std::vector<Argument> collectArguments() {
+  std::vector<std::pair<unsigned, Argument>> found;
+  auto add = [&](cl::list<std::string> &list, bool isWritten) {
+    for (unsigned i = 0; i < list.size(); ++i) {
+      Argument argument;
+      argument.text = list[i];
+      argument.isWritten = isWritten;
+      argument.isArray = isWritten || StringRef(list[i]).ends_with(".npy");
+      found.push_back({list.getPosition(i), argument});
+    }
+  };
+  add(args, false);
+  add(outs, true);
+  add(inouts, true);
+  std::sort(found.begin(), found.end(), [](auto &a, auto &b) { return a.first < b.first; });
+  std::vector<Argument> ordered;
+  for (auto &item : found)
+    ordered.push_back(std::move(item.second));
+  return ordered;
+}
+
+static StringRef npyDescr(mlir::Type element) {
+  namespace elem = mlir::pto::elem;
+  switch (elem::classify(element)) {
+  case elem::F16:
+    return "<f2";
+  case elem::BF16:
+    return "<u2";
+  case elem::F32:
+    return "<f4";
+  case elem::F64:
+    return "<f8";
+  case elem::I8:
+    return "|i1";
+  case elem::I16:
+    return "<i2";
+  case elem::I32:
+    return "<i4";
+  case elem::I64:
+    return "<i8";
+  case elem::UI16:
+    return "<u2";
+  case elem::UI32:
+    return "<u4";
+  case elem::UI64:
+    return "<u8";
+  case elem::I1:
+    return "|b1";
+  default:
+    return "|u1"; // ui8 and the bit patterns of eight-bit floats
+  }
+}
+
+static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument> &arguments,
+                                 std::vector<uint64_t> &words) {
+  auto error = [](const llvm::Twine &text) { return llvm::createStringError(llvm::inconvertibleErrorCode(), text); };
+  if (arguments.size() != kernel.getNumArguments())
+    return error("kernel '" + kernel.getName() + "' takes " + llvm::Twine(kernel.getNumArguments()) +
+                 " arguments, got " + llvm::Twine(arguments.size()) + " (--arg, --out, --inout)");
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    Argument &argument = arguments[i];
+    mlir::Type type = kernel.getArgument(i).getType();
+    auto pointer = mlir::dyn_cast<mlir::pto::PtrType>(type);
+    if (bool(pointer) != argument.isArray)
+      return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' is " +
+                   (pointer ? "an array: give a .npy file" : "a scalar: give a value") + ", got '" + argument.text +
+                   "'");
+    if (!pointer) {
+      mlir::FailureOr<uint64_t> word = ptoas::parseScalarWord(type, argument.text);
+      if (mlir::failed(word)) {
+        std::string typeText;
+        llvm::raw_string_ostream(typeText) << type;
+        return error("argument " + llvm::Twine(i) + ": '" + argument.text + "' is no value of type " + typeText);
+      }
+      words.push_back(*word);
+      continue;
+    }
+    llvm::Expected<ptoas::NpyArray> array = ptoas::readNpy(argument.text);
+    if (!array)
+      return array.takeError();
+    argument.array = std::move(*array);
+    StringRef wanted = npyDescr(pointer.getElementType());
+    StringRef have = argument.array.descr;
+    if (have.drop_front() != wanted.drop_front())
+      return error(argument.text + ": element type '" + have + "' where argument " + llvm::Twine(i) + " needs '" +
+                   wanted + "'");
+    words.push_back(reinterpret_cast<uint64_t>(argument.array.data.data()));
+  }
+  return llvm::Error::success();
+}
+
+static std::vector<mlir::func::FuncOp> findEntries(mlir::ModuleOp module, std::string &problem) {
+  std::vector<mlir::func::FuncOp> found;
+  if (!entry.empty()) {
+    llvm::SmallVector<StringRef> names;
+    StringRef(entry).split(names, ',');
+    for (StringRef name : names) {
+      auto kernel = module.lookupSymbol<mlir::func::FuncOp>(name);
+      if (!kernel || kernel.isExternal()) {
+        problem = ("the module defines no function '" + name + "'").str();
+        return {};
+      }
+      found.push_back(kernel);
+    }
+    return found;
+  }
+  std::vector<mlir::func::FuncOp> all;
+  module.walk([&](mlir::func::FuncOp function) {
+    if (function.isExternal())
+      return;
+    all.push_back(function);
+    if (function->hasAttr("pto.entry"))
+      found.push_back(function);
+  });
+  if (found.empty() && all.size() == 1)
+    found = all;
+  if (found.size() != 1)
+    problem = "name the kernel with --entry";
+  return found.size() == 1 ? found : std::vector<mlir::func::FuncOp>();
+}
+
+// What the kernels ask for when they ask where they run.
+static void announce(int64_t lane, int64_t lanes, void *cluster) {
+  using SetBlock = void (*)(int64_t, int64_t, int64_t, int64_t);
+  using SetCluster = void (*)(void *);
+  if (auto setBlock = reinterpret_cast<SetBlock>(dlsym(RTLD_DEFAULT, "pto_set_block")))
+    setBlock(block, blocks, lane, lanes);
+  if (auto setCluster = reinterpret_cast<SetCluster>(dlsym(RTLD_DEFAULT, "pto_set_cluster")))
+    setCluster(cluster);
+}
+
+static bool isVectorKernel(mlir::func::FuncOp kernel) {
+  auto kind = kernel->getAttrOfType<mlir::pto::KernelKindAttr>("pto.kernel_kind");
+  return kind && kind.getValue() == mlir::pto::KernelKind::Vector;
+}
+
+static void runOnce(const std::vector<Entry> &entries, const std::vector<bool> &isVector,
+                    std::vector<uint64_t> &words) {
+  if (entries.size() == 1) {
+    announce(0, 1, nullptr);
+    entries[0](words.data());
+    return;
+  }
+  using MakeCluster = void *(*)();
+  using FreeCluster = void (*)(void *);
+  auto make = reinterpret_cast<MakeCluster>(dlsym(RTLD_DEFAULT, "pto_make_cluster"));
+  void *cluster = make ? make() : nullptr;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < entries.size(); ++i)
+    for (int lane = 0; lane < (isVector[i] ? 2 : 1); ++lane)
+      threads.emplace_back([&, i, lane] {
+        announce(lane, 2, cluster);
+        entries[i](words.data());
+      });
+  for (std::thread &thread : threads)
+    thread.join();
+  if (auto free = reinterpret_cast<FreeCluster>(dlsym(RTLD_DEFAULT, "pto_free_cluster")))
+    free(cluster);
+}
+
+static int run() {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
+  if (!buffer)
+    return fail("could not open input file: " + message);
+  ptoas::AssemblerOptions options;
+  if (arch.getNumOccurrences()) {
+    options.arch = ptoas::parseArchName(arch);
+    if (!options.arch)
+      return fail("invalid --pto-arch=" + arch + ", expected a2, a3 or a5");
+  }
+  mlir::DialectRegistry registry;
+  ptoas::registerPtoDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  mlir::OwningOpRef<mlir::ModuleOp> module = ptoas::parseModule(sources, context, options);
+  if (!module)
+    return fail("failed to parse or verify " + input);
+
+  context.loadAllAvailableDialects();
+  std::vector<mlir::func::FuncOp> kernels = findEntries(*module, message);
+  if (kernels.empty())
+    return fail(message);
+  std::vector<Argument> arguments = collectArguments();
+  std::vector<uint64_t> words;
+  if (llvm::Error error = readArguments(kernels.front(), arguments, words))
+    return fail(llvm::toString(std::move(error)));
+  std::vector<bool> isVector;
+  for (unsigned i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].getFunctionType() != kernels.front().getFunctionType())
+      return fail("the functions of one cluster must have the same signature");
+    isVector.push_back(isVectorKernel(kernels[i]));
+    if (mlir::failed(ptoas::addEntryWrapper(kernels[i], "__pto_run_" + std::to_string(i))))
+      return 1;
+  }
+
+  ptoas::native::Options native;
+  native.dumpDir = dump;
+  native.fuse = !noFuse;
+  auto start = std::chrono::steady_clock::now();
+  mlir::FailureOr<std::vector<char>> object = ptoas::native::compileToSharedObject(*module, native);
+  if (mlir::failed(object))
+    return fail("native compilation failed");
+  pto::SharedObject loaded = pto::SharedObject::fromBytes(object->data(), object->size(), "pto-run", message);
+  if (!loaded)
+    return fail("could not load the compiled kernel: " + message);
+  std::chrono::duration<double, std::milli> compileTime = std::chrono::steady_clock::now() - start;
+  std::vector<Entry> entries;
+  for (unsigned i = 0; i < kernels.size(); ++i) {
+    auto function = reinterpret_cast<Entry>(loaded.symbol(("__pto_run_" + std::to_string(i)).c_str()));
+    if (!function)
+      return fail("the compiled kernel lacks its entry");
+    entries.push_back(function);
+  }
+  runOnce(entries, isVector, words);
+  for (const Argument &argument : arguments)
+    if (argument.isWritten)
+      if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
+        return fail(llvm::toString(std::move(error)));
+
+  if (time_.getNumOccurrences()) {
+    // Results are written; further runs may change the arrays again.
+    double best = 1e30;
+    for (unsigned i = 0; i < std::max(1u, time_.getValue()); ++i) {
+      auto begin = std::chrono::steady_clock::now();
+      runOnce(entries, isVector, words);
+      best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    }
+    llvm::outs() << llvm::format("compile %.2f ms, run %.2f us\n", compileTime.count(), best);
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Run a .pto kernel on this machine\n");
+  return run();
+}
