@@ -9,3 +9,4 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
