@@ -62,31 +62,34 @@ struct Avx512 {
     return _mm512_mask_blend_epi16(0xaaaaaaaau, lo, _mm512_slli_epi32(hi, 16));
   }
 
-  /// dst[i * dstStride + j] = dword i of row j, for 16 rows of 16 dwords; strides in bytes.
+  /// dst[i * dstStride + j] = dword i of row j, for 16 rows of 4 dwords; strides in bytes.
   /// Rows are gathered by 128-bit inserts, which leaves half of the shuffles of the usual scheme.
-  static void transposeDwords(const char *src, int64_t srcStride, char *dst, int64_t dstStride) {
-    for (int g = 0; g < 4; ++g) {
-      __m512 t[4];
-      for (int j = 0; j < 4; ++j) {
-        const char *p = src + j * srcStride + g * 16;
-        auto at = [&](int64_t row) {
-          return _mm_loadu_ps(reinterpret_cast<const float *>(p + row * srcStride));
-        };
-        __m512 v = _mm512_castps128_ps512(at(0));
-        v = _mm512_insertf32x4(v, at(4), 1);
-        v = _mm512_insertf32x4(v, at(8), 2);
-        t[j] = _mm512_insertf32x4(v, at(12), 3);
-      }
-      __m512d u0 = _mm512_castps_pd(_mm512_unpacklo_ps(t[0], t[1]));
-      __m512d u1 = _mm512_castps_pd(_mm512_unpackhi_ps(t[0], t[1]));
-      __m512d u2 = _mm512_castps_pd(_mm512_unpacklo_ps(t[2], t[3]));
-      __m512d u3 = _mm512_castps_pd(_mm512_unpackhi_ps(t[2], t[3]));
-      char *d = dst + 4 * g * dstStride;
-      _mm512_storeu_pd(d, _mm512_unpacklo_pd(u0, u2));
-      _mm512_storeu_pd(d + dstStride, _mm512_unpackhi_pd(u0, u2));
-      _mm512_storeu_pd(d + 2 * dstStride, _mm512_unpacklo_pd(u1, u3));
-      _mm512_storeu_pd(d + 3 * dstStride, _mm512_unpackhi_pd(u1, u3));
+  static void transposeFourDwords(const char *src, int64_t srcStride, char *dst,
+                                  int64_t dstStride) {
+    __m512 t[4];
+    for (int j = 0; j < 4; ++j) {
+      const char *p = src + j * srcStride;
+      auto at = [&](int64_t row) {
+        return _mm_loadu_ps(reinterpret_cast<const float *>(p + row * srcStride));
+      };
+      __m512 v = _mm512_castps128_ps512(at(0));
+      v = _mm512_insertf32x4(v, at(4), 1);
+      v = _mm512_insertf32x4(v, at(8), 2);
+      t[j] = _mm512_insertf32x4(v, at(12), 3);
     }
+    __m512d u0 = _mm512_castps_pd(_mm512_unpacklo_ps(t[0], t[1]));
+    __m512d u1 = _mm512_castps_pd(_mm512_unpackhi_ps(t[0], t[1]));
+    __m512d u2 = _mm512_castps_pd(_mm512_unpacklo_ps(t[2], t[3]));
+    __m512d u3 = _mm512_castps_pd(_mm512_unpackhi_ps(t[2], t[3]));
+    _mm512_storeu_pd(dst, _mm512_unpacklo_pd(u0, u2));
+    _mm512_storeu_pd(dst + dstStride, _mm512_unpackhi_pd(u0, u2));
+    _mm512_storeu_pd(dst + 2 * dstStride, _mm512_unpacklo_pd(u1, u3));
+    _mm512_storeu_pd(dst + 3 * dstStride, _mm512_unpackhi_pd(u1, u3));
+  }
+  /// The same for 16 rows of 16 dwords.
+  static void transposeDwords(const char *src, int64_t srcStride, char *dst, int64_t dstStride) {
+    for (int g = 0; g < 4; ++g)
+      transposeFourDwords(src + g * 16, srcStride, dst + 4 * g * dstStride, dstStride);
   }
 };
 

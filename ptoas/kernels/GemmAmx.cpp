@@ -43,6 +43,16 @@ struct AmxBf16 {
   using In = uint16_t;
   using Out = float;
   using Form = FormBf16Pair;
+  /// One group row of a panel: two rows of 32 bfloat16, interleaved.
+  static void interleave(const In *p, int64_t stride, char *dst) {
+    // Within 128-bit lanes the unpacks take the halves of a lane apart; the permutation puts
+    // what belongs to the first 16 columns into all the low halves.
+    const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+    __m512i r0 = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(p));
+    __m512i r1 = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(p + stride));
+    _mm512_storeu_si512(dst, _mm512_unpacklo_epi16(r0, r1));
+    _mm512_storeu_si512(dst + 64, _mm512_unpackhi_epi16(r0, r1));
+  }
   template <int C, int A, int B> static void dot() {
     __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B));
   }
@@ -52,6 +62,25 @@ struct AmxI8 {
   using In = int8_t;
   using Out = int32_t;
   using Form = FormI8Quad<false>;
+  /// One group row of a panel: four rows of 32 bytes, interleaved.
+  static void interleave(const In *p, int64_t stride, char *dst) {
+    auto row = [&](int64_t i) {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p + i * stride));
+    };
+    auto put = [&](int column, __m256i v) { // columns c..c+3 and c+16..c+19
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(dst + column * 4), _mm256_castsi256_si128(v));
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(dst + column * 4 + 64),
+                       _mm256_extracti128_si256(v, 1));
+    };
+    __m256i lo01 = _mm256_unpacklo_epi8(row(0), row(1)),
+            hi01 = _mm256_unpackhi_epi8(row(0), row(1));
+    __m256i lo23 = _mm256_unpacklo_epi8(row(2), row(3)),
+            hi23 = _mm256_unpackhi_epi8(row(2), row(3));
+    put(0, _mm256_unpacklo_epi16(lo01, lo23));
+    put(4, _mm256_unpackhi_epi16(lo01, lo23));
+    put(8, _mm256_unpacklo_epi16(hi01, hi23));
+    put(12, _mm256_unpackhi_epi16(hi01, hi23));
+  }
   template <int C, int A, int B> static void dot() {
     __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B));
   }
@@ -61,12 +90,16 @@ constexpr int tileRows = 16, panelWidth = 32;
 constexpr int64_t panelStride = panelWidth * 4;
 constexpr int64_t blockGroups = 256, blockRows = 512;
 
-/// Packing of one panel of b, done in steps of 16 x 16 groups.
+/// Packing of one panel of b, done in steps of four group rows: little enough to find room
+/// between the tile products of one step of k.
 template <class T> struct PanelPacker {
+  using Form = typename T::Form;
+  static constexpr int64_t stepsPerTile = tileRows / 4, perTile = tileRows * Form::group;
   const typename T::In *b = nullptr;
   int64_t rowStride = 0, colStride = 0, depth = 0, columns = 0;
   char *panel = nullptr;
   int64_t steps = 0, next = 0;
+  bool whole = false;
 
   void start(const typename T::In *from, int64_t rs, int64_t cs, int64_t k, int64_t n, char *to) {
     b = from;
@@ -76,29 +109,48 @@ template <class T> struct PanelPacker {
     columns = n;
     panel = to;
     next = 0;
-    // Column tiles that are empty stay unwritten: no block of sums uses them.
-    steps = ceilDiv(k, perStep) * ceilDiv(n, tileRows);
+    steps = ceilDiv(k, perTile) * stepsPerTile;
+    whole = n == panelWidth && k % perTile == 0 && (cs == 1 || rs == 1);
   }
   void step() {
     if (next == steps)
       return;
-    const int64_t columnTiles = ceilDiv(columns, tileRows);
-    const int64_t along = next / columnTiles * perStep, across = next % columnTiles * tileRows;
-    ++next;
-    const int64_t count = min64(perStep, depth - along);
-    char *dst = panel + along / T::Form::group * panelStride + across * 4;
-    packNeighbours<Avx512, typename T::Form>(b + along * rowStride + across * colStride, rowStride,
-                                             colStride, count, min64(tileRows, columns - across),
-                                             dst, panelStride);
-    // The last tile row of groups is zero-filled: a's padding is zero, but 0 * NaN is not.
-    for (int64_t g = ceilDiv(count, T::Form::group); g < tileRows; ++g)
-      Avx512::storeI(dst + g * panelStride, Avx512::zeroI());
+    const int64_t now = next++;
+    if (!whole) {
+      if (now % stepsPerTile == 0)
+        raggedTile(now / stepsPerTile);
+      return;
+    }
+    char *dst = panel + now * 4 * panelStride;
+    if (colStride == 1) {
+      const auto *p = b + now * 4 * Form::group * rowStride;
+      for (int g = 0; g < 4; ++g)
+        T::interleave(p + g * Form::group * rowStride, rowStride, dst + g * panelStride);
+    } else {
+      const char *p = reinterpret_cast<const char *>(b + now * 4 * Form::group);
+      const int64_t stride = colStride * int64_t(sizeof(typename T::In));
+      Avx512::transposeFourDwords(p, stride, dst, panelStride);
+      Avx512::transposeFourDwords(p + tileRows * stride, stride, dst + 64, panelStride);
+    }
   }
   void finish() {
     while (next < steps)
       step();
   }
-  static constexpr int64_t perStep = tileRows * T::Form::group;
+
+private:
+  __attribute__((noinline)) void raggedTile(int64_t tile) {
+    const int64_t along = tile * perTile, count = min64(perTile, depth - along);
+    char *dst = panel + tile * tileRows * panelStride;
+    // A column tile that is empty stays unwritten: no block of sums uses it.
+    for (int64_t j = 0; j < columns; j += tileRows)
+      packNeighbours<Avx512, Form>(b + along * rowStride + j * colStride, rowStride, colStride,
+                                   count, min64(tileRows, columns - j), dst + j * 4, panelStride);
+    // Zero the rest: a's padding is zero, but 0 * NaN is not.
+    for (int64_t g = ceilDiv(count, Form::group); g < tileRows; ++g)
+      for (int64_t half = 0; half < 128; half += 64)
+        Avx512::storeI(dst + g * panelStride + half, Avx512::zeroI());
+  }
 };
 
 /// Where tiles of a lie: direct in memory, or packed [row tile][k tile][16][64 bytes].
@@ -110,7 +162,7 @@ struct TilesOfA {
 /// Adds the product of RowTiles x ColTiles tiles to the sums while `packer` advances.
 template <class T, int RowTiles, int ColTiles>
 void multiplyBlock(const char *a, const TilesOfA &at, const char *panel, int64_t kTiles,
-                   PanelPacker<T> &packer, int64_t stepsPerTile) {
+                   PanelPacker<T> &packer, int64_t packingSteps) {
   const char *a1 = a + at.rowTile;
   for (int64_t t = 0; t < kTiles; ++t) {
     tileLoad<4>(a, at.stride);
@@ -126,7 +178,7 @@ void multiplyBlock(const char *a, const TilesOfA &at, const char *panel, int64_t
       if constexpr (ColTiles == 2)
         T::template dot<3, 5, 7>();
     }
-    for (int64_t i = 0; i < stepsPerTile; ++i)
+    for (int64_t i = 0; i < packingSteps; ++i)
       packer.step();
     a += at.kTile;
     a1 += at.kTile;
@@ -182,7 +234,7 @@ template <class T, int RowTiles, int ColTiles>
 void runBlock(const char *a, const TilesOfA &at, const char *panel, int64_t kTiles,
               typename T::Out *c, int64_t cRowStride, int64_t rows, int64_t columns,
               const typename T::Out *bias, bool load, PanelPacker<T> &packer,
-              int64_t stepsPerTile) {
+              int64_t packingSteps) {
   using Out = typename T::Out;
   const bool whole = rows == RowTiles * 16 && columns == ColTiles * 16;
   alignas(64) Out edge[32 * 32];
@@ -211,7 +263,7 @@ void runBlock(const char *a, const TilesOfA &at, const char *panel, int64_t kTil
     tileZero<2>();
     tileZero<3>();
   }
-  multiplyBlock<T, RowTiles, ColTiles>(a, at, panel, kTiles, packer, stepsPerTile);
+  multiplyBlock<T, RowTiles, ColTiles>(a, at, panel, kTiles, packer, packingSteps);
   if (whole)
     return storeSums<Out, RowTiles, ColTiles>(c, cRowStride * 4);
   storeSums<Out, RowTiles, ColTiles>(edge, 32 * 4);
@@ -263,8 +315,8 @@ template <class T> void tileGemm(const pto::kernels::Gemm<typename T::In, typena
       const In *a = x.a + m0 * x.aRowStride + k0 * x.aColStride;
       const int64_t rowBytes = x.aRowStride * int64_t(sizeof(In));
       TilesOfA at{reinterpret_cast<const char *>(a), 16 * rowBytes, 64, rowBytes};
-      const bool direct = x.aColStride == 1 && depth % perTile == 0 && rows % 16 == 0 &&
-                          (rowBytes % 1024 != 0 || x.n <= 2 * panelWidth);
+      // Rows that alias in the cache are read directly nevertheless: packing them cost 4-28 %.
+      const bool direct = x.aColStride == 1 && depth % perTile == 0 && rows % 16 == 0;
       if (!direct) {
         packTiles<T>(a, x.aRowStride, x.aColStride, rows, depth, aPacked);
         at = {aPacked, kTiles * 1024, 1024, 64};
@@ -278,11 +330,11 @@ template <class T> void tileGemm(const pto::kernels::Gemm<typename T::In, typena
       packer.finish();
       for (int64_t n0 = 0; n0 < x.n; n0 += panelWidth) {
         const int64_t columns = min64(panelWidth, x.n - n0);
-        int64_t stepsPerTile = 0;
+        int64_t packingSteps = 0;
         if (n0 + panelWidth < x.n) {
           startPacking(n0 + panelWidth, nextPanel);
           if (kTiles)
-            stepsPerTile = ceilDiv(packer.steps, ceilDiv(rows, 32) * kTiles);
+            packingSteps = ceilDiv(packer.steps, ceilDiv(rows, 32) * kTiles);
         }
         for (int64_t i = 0; i < rows; i += 32) {
           const int64_t height = min64(32, rows - i);
@@ -291,7 +343,7 @@ template <class T> void tileGemm(const pto::kernels::Gemm<typename T::In, typena
                                     : runBlock<T, 1, 1>;
           run(at.base + i / 16 * at.rowTile, at, panel, kTiles, x.c + (m0 + i) * x.cRowStride + n0,
               x.cRowStride, height, columns, x.bias && k0 == 0 ? x.bias + n0 : nullptr,
-              x.accumulate || k0 > 0, packer, stepsPerTile);
+              x.accumulate || k0 > 0, packer, packingSteps);
         }
         packer.finish();
         char *done = panel;

@@ -82,6 +82,8 @@ template <class D> struct Strip {
   const typename D::Out *bias;       // null: none
   const typename D::Out *correction; // one per row, null: none
   bool load;                         // sums start from c
+  const char *ahead;                 // lines to bring to the second-level cache, one per group
+  int64_t aheadStep;
 };
 
 /// How a strip walks a: AlongK has consecutive groups of a row next to each other, AcrossRows
@@ -129,11 +131,15 @@ void runStrip(const Strip<D> &s) {
   int64_t row = s.aRowStride, row3 = 3 * row;
   __asm__("" : "+r"(row), "+r"(row3));
   const int64_t aStep = alongK ? 4 : s.aStep, bStep = FirstUse ? s.bStep : Vectors * W * 4;
-  const char *b = s.b;
+  const char *b = s.b, *ahead = s.ahead;
+  int64_t aheadStep = s.aheadStep, aheadStep3 = 3 * aheadStep;
+  __asm__("" : "+r"(aheadStep), "+r"(aheadStep3));
   [[maybe_unused]] char *packed = s.packed;
   auto groups = [&](auto count) __attribute__((always_inline)) {
     constexpr int Count = decltype(count)::value;
     unroll<Count>([&](auto u) {
+      if constexpr (!FirstUse && Count == 4)
+        __builtin_prefetch(ahead + (u.value == 3 ? aheadStep3 : u.value * aheadStep), 0, 2);
       typename D::Operand bv[Vectors];
       unroll<Vectors>([&](auto v) {
         if constexpr (FirstUse) {
@@ -164,6 +170,8 @@ void runStrip(const Strip<D> &s) {
         a[i.value] += 4 * Count;
         __asm__("" : "+r"(a[i.value]));
       });
+    if constexpr (!FirstUse && Count == 4)
+      ahead += 4 * aheadStep;
     if constexpr (FirstUse)
       packed += Count * Vectors * W * 4;
     else
@@ -282,6 +290,14 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
         }
         auto *run = walk == Walk::AlongK ? strips<D, Walk::AlongK, false>(oneVector)
                                          : strips<D, Walk::AcrossRows, false>(oneVector);
+        // The next panel of a b that is part of a larger matrix is not in the cache yet, and rows
+        // that far apart defeat the hardware's prefetchers. Behind the last panel: what a caller
+        // that goes on along k will want. Rows 4 KiB apart gain nothing (measured).
+        const char *next = nullptr;
+        const int64_t bRowBytes = x.bRowStride * int64_t(sizeof(In));
+        if (packOnFirstUse && x.bRowStride > x.n && bRowBytes % 4096 != 0)
+          next = reinterpret_cast<const char *>(n0 + NR < x.n ? b + NR
+                                                              : x.b + (k0 + depth) * x.bRowStride);
         // Strips of equal height, so that the last one is not a slow sliver.
         for (int64_t strip = 0, i = 0; strip < stripCount; ++strip) {
           const int64_t height = rows / stripCount + (strip < rows % stripCount);
@@ -289,6 +305,9 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
           s.c = x.c + (m0 + i) * x.cRowStride + n0;
           if constexpr (D::rowCorrection)
             s.correction = correction + i;
+          const bool fetches = next && strip >= 1 && strip <= NR * 4 / 64;
+          s.ahead = fetches ? next + (strip - 1) * 64 : panel;
+          s.aheadStep = fetches ? bRowBytes : 0;
           if (packOnFirstUse && strip == 0) {
             if constexpr (FB::isDword && G == 1) {
               auto *fn = walk == Walk::AlongK ? strips<D, Walk::AlongK, true>(oneVector)
