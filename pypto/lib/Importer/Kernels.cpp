@@ -33,8 +33,6 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
     first.locals.insert(p.name);
   first.liveness = std::make_unique<Liveness>(def, Names());
   context.inKernel = functionType != "Orchestration";
-  if (context.inKernel)
-    context.loops.push_back("$function");
 
   // The signature.
   llvm::SmallVector<Type> types;
