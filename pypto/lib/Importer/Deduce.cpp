@@ -31,6 +31,8 @@ bool Walker::shapedArgument(Bound &bound, const char *parameter, Val &out, size_
 
 Val Walker::resultLike(const Val &operand, DType type) {
   Val r = shaped(operand.kind, type, operand.shape, operand.valid);
+  if (r.kind == Val::Tile) // vector units read and write Vec
+    r.space = MemorySpace::Vec;
   return r;
 }
 

@@ -89,6 +89,8 @@ bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightNa
   }
   bool tile = left.kind == Val::Tile || right.kind == Val::Tile;
   result = shaped(tile ? Val::Tile : Val::Tensor, left.dtype, shape, valid);
+  if (tile)
+    result.space = MemorySpace::Vec;
   return true;
 }
 

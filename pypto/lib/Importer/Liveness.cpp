@@ -191,7 +191,12 @@ Names Liveness::loop(const Node &s, const Names &live) {
       break;
   }
   head[&s] = start;
-  read.merge(Names(start));
+  Names before = start;
+  if (const Node *iter = s.get("iter"))
+    for (const auto &keyword : iter->list("keywords"))
+      if (keyword->str("arg") == "init_values") // the loop gives them a value even if it never runs
+        before = without(std::move(before), targetNames);
+  read.merge(before);
   namesRead(s.get("iter"), read);
   return read;
 }

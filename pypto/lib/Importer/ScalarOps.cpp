@@ -156,6 +156,8 @@ Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val rig
     return v.getType() == to ? v : b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(v), TypeRange(to))->getResult(0);
   };
   Value x = convert(materialise(left, loc), signless), y = convert(materialise(right, loc), signless), r;
+  // Where the dividend is not negative and the divisor positive, truncating is flooring.
+  bool truncates = isUnsigned || (symbols.bounds(left.affine).low.value_or(-1) >= 0 && symbols.bounds(right.affine).low.value_or(0) > 0);
   if (op == "Add")
     r = arith::AddIOp::create(b, loc, x, y);
   else if (op == "Sub")
@@ -165,10 +167,13 @@ Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val rig
   else if (op == "Div")
     r = isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y)) : Value(arith::DivSIOp::create(b, loc, x, y));
   else if (op == "FloorDiv")
-    r = isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y)) : Value(arith::FloorDivSIOp::create(b, loc, x, y));
+    r = truncates && isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y))
+        : truncates             ? Value(arith::DivSIOp::create(b, loc, x, y))
+                                : Value(arith::FloorDivSIOp::create(b, loc, x, y));
+  else if (op == "Mod" && truncates)
+    r = isUnsigned ? Value(arith::RemUIOp::create(b, loc, x, y)) : Value(arith::RemSIOp::create(b, loc, x, y));
   else if (op == "Mod")
-    r = isUnsigned ? Value(arith::RemUIOp::create(b, loc, x, y))
-                   : b.create(loc, b.getStringAttr("pypto.floormod"), ValueRange{x, y}, TypeRange(signless))->getResult(0);
+    r = arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, x, y), y));
   else if (op == "LShift")
     r = arith::ShLIOp::create(b, loc, x, y);
   else if (op == "RShift")

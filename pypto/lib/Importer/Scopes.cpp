@@ -242,7 +242,7 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
   }
   OpParts parts;
   std::string hint;
-  const Node *optimizations = nullptr, *deps = nullptr, *noDep = nullptr, *windowize = nullptr;
+  const Node *optimizations = nullptr, *deps = nullptr, *noDep = nullptr;
   bool early = false, flag = false;
   std::set<std::string> seen;
   for (const auto &k : call.list("keywords")) {
@@ -274,8 +274,7 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
       if (!literalBool(value, key, early))
         return;
     } else if (key == "windowize") {
-      windowize = &value;
-      if (!literalBool(value, key, flag))
+      if (!literalBool(value, key, flag)) // windows are made by nobody here: permission not needed
         return;
     } else {
       syntax(*k, "pl.at: unknown keyword '" + key + "'",
