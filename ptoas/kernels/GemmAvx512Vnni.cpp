@@ -14,20 +14,14 @@ struct DotI8 : DotI16<Avx512> {
   static Acc dot(Acc acc, Operand a, Operand b) { return _mm512_dpbusd_epi32(acc, b, a); }
 
   /// out[i] = -128 * sum of the bytes of row i, taken in `groups` dwords.
-  static void correct(const char *a, int64_t rowStride, int64_t step, int64_t rows, int64_t groups,
+  static void correct(const char *a, int64_t rowStride, int64_t rows, int64_t groups,
                       int32_t *out) {
     const __m512i ones = _mm512_set1_epi8(1);
     for (int64_t i = 0; i < rows; ++i, a += rowStride) {
       __m512i sum = _mm512_setzero_si512();
-      int64_t g = 0;
-      if (step == 4)
-        for (; g < groups; g += 16)
-          sum = _mm512_dpbusd_epi32(sum, ones, Avx512::loadI(a + g * 4, Avx512::mask(groups - g)));
-      int32_t total = _mm512_reduce_add_epi32(sum);
-      for (; g < groups; ++g)
-        for (int byte = 0; byte < 4; ++byte)
-          total += int8_t(a[g * step + byte]);
-      out[i] = int32_t(uint32_t(total) * uint32_t(-128));
+      for (int64_t g = 0; g < groups; g += 16)
+        sum = _mm512_dpbusd_epi32(sum, ones, Avx512::loadI(a + g * 4, Avx512::mask(groups - g)));
+      out[i] = int32_t(uint32_t(_mm512_reduce_add_epi32(sum)) * uint32_t(-128));
     }
   }
 };

@@ -112,16 +112,32 @@ template <class V, class F> void packLine(const typename F::In *p, int64_t along
   }
 }
 
-/// As packLine, for elements `stride` apart.
+/// rows x along elements as [rows][groups], `dstStride` bytes apart. Writes whole vectors and, if k
+/// is not contiguous, a multiple of `lanes` rows.
 template <class V, class F>
-void packScatteredLine(const typename F::In *p, int64_t stride, int64_t along, char *dst) {
-  constexpr int perVector = F::group * V::lanes;
-  for (int64_t i = 0; i < along; i += perVector, dst += V::lanes * 4) {
-    typename F::In edge[perVector] = {};
-    for (int64_t j = 0; j < min64(perVector, along - i); ++j)
-      edge[j] = p[(i + j) * stride];
-    V::storeI(dst, F::line(edge));
+void packRows(const typename F::In *p, int64_t rowStride, int64_t alongStride, int64_t rows,
+              int64_t along, char *dst, int64_t dstStride) {
+  if (alongStride == 1) {
+    for (int64_t i = 0; i < rows; ++i)
+      packLine<V, F>(p + i * rowStride, along, dst + i * dstStride);
+    return;
   }
+  constexpr int64_t perBlock = V::lanes * F::group;
+  for (int64_t i = 0; i < rows; i += V::lanes)
+    for (int64_t k = 0; k < along; k += perBlock) {
+      char *to = dst + i * dstStride + k / F::group * 4;
+      if (F::isDword && F::group == 1 && rowStride == 1 && k + perBlock <= along &&
+          i + V::lanes <= rows) {
+        V::transposeDwords(reinterpret_cast<const char *>(p + i + k * alongStride), alongStride * 4,
+                           to, dstStride);
+        continue;
+      }
+      alignas(64) char turned[V::lanes * V::lanes * 4] = {};
+      packNeighbours<V, F>(p + i * rowStride + k * alongStride, alongStride, rowStride,
+                           min64(perBlock, along - k), min64(V::lanes, rows - i), turned,
+                           V::lanes * 4);
+      V::transposeDwords(turned, V::lanes * 4, to, dstStride);
+    }
 }
 
 } // namespace

@@ -71,7 +71,7 @@ template <class V> struct DotI16 {
 /// One strip x panel. Byte strides.
 template <class D> struct Strip {
   const char *a;
-  int64_t aRowStride, aStep;
+  int64_t aRowStride; // groups of a row are neighbours
   const char *b;
   int64_t bStep;
   char *packed; // where the first strip leaves b, panelBytes apart
@@ -86,12 +86,7 @@ template <class D> struct Strip {
   int64_t aheadStep;
 };
 
-/// How a strip walks a: AlongK has consecutive groups of a row next to each other, AcrossRows
-/// consecutive rows; either way one of the two strides is part of the instructions.
-enum class Walk { AlongK, AcrossRows };
-
-template <class D, int Rows, int Vectors, Walk walk, bool FirstUse>
-void runStrip(const Strip<D> &s) {
+template <class D, int Rows, int Vectors, bool FirstUse> void runStrip(const Strip<D> &s) {
   using V = typename D::Lanes;
   constexpr int W = V::lanes;
   typename V::Mask mask[Vectors];
@@ -120,17 +115,16 @@ void runStrip(const Strip<D> &s) {
           });
         });
   }
-  // Additions compete with FMAs for ports, so there are few: AlongK addresses rows as
-  // base + {0, 1, 2, 3} strides and steps once in four groups, AcrossRows has a single base.
-  // The empty asm hides how the bases are related; the compiler would derive each address from
-  // the one before, a chain as long as the arithmetic itself.
-  constexpr bool alongK = walk == Walk::AlongK;
-  constexpr int Bases = alongK ? (Rows + 3) / 4 : 1;
+  // Additions compete with FMAs for ports, so there are few: rows are addressed as base + {0, 1,
+  // 2, 3} strides, and the bases step once in four groups. The empty asm hides how the bases are
+  // related; the compiler would derive each address from the one before, a chain as long as the
+  // arithmetic itself.
+  constexpr int Bases = (Rows + 3) / 4;
   const char *a[Bases];
   unroll<Bases>([&](auto i) { a[i.value] = s.a + 4 * i.value * s.aRowStride; });
   int64_t row = s.aRowStride, row3 = 3 * row;
   __asm__("" : "+r"(row), "+r"(row3));
-  const int64_t aStep = alongK ? 4 : s.aStep, bStep = FirstUse ? s.bStep : Vectors * W * 4;
+  const int64_t bStep = FirstUse ? s.bStep : Vectors * W * 4;
   const char *b = s.b, *ahead = s.ahead;
   int64_t aheadStep = s.aheadStep, aheadStep3 = 3 * aheadStep;
   __asm__("" : "+r"(aheadStep), "+r"(aheadStep3));
@@ -150,11 +144,8 @@ void runStrip(const Strip<D> &s) {
         }
       });
       unroll<Rows>([&](auto i) {
-        const char *p;
-        if constexpr (alongK)
-          p = a[i.value / 4] + (i.value % 4 == 3 ? row3 : i.value % 4 * row) + u.value * 4;
-        else
-          p = a[0] + i.value * 4;
+        const char *p =
+            a[i.value / 4] + (i.value % 4 == 3 ? row3 : i.value % 4 * row) + u.value * 4;
         typename D::Operand av = D::splatA(p);
         unroll<Vectors>([&](auto v) {
           acc[i.value][v.value] = D::dot(acc[i.value][v.value], av, bv[v.value]);
@@ -162,14 +153,11 @@ void runStrip(const Strip<D> &s) {
       });
       if constexpr (FirstUse)
         b += bStep;
-      if constexpr (!alongK)
-        a[0] += aStep;
     });
-    if constexpr (alongK)
-      unroll<Bases>([&](auto i) {
-        a[i.value] += 4 * Count;
-        __asm__("" : "+r"(a[i.value]));
-      });
+    unroll<Bases>([&](auto i) {
+      a[i.value] += 4 * Count;
+      __asm__("" : "+r"(a[i.value]));
+    });
     if constexpr (!FirstUse && Count == 4)
       ahead += 4 * aheadStep;
     if constexpr (FirstUse)
@@ -189,21 +177,23 @@ void runStrip(const Strip<D> &s) {
   });
 }
 
-/// Strips by [rows - 1], filled at compile time.
+/// Strips by [rows / 2]: one row, or an even number of them. Odd heights would double the code
+/// for the last row of odd operands.
 template <class D> using StripFn = void (*)(const Strip<D> &);
-template <class D, int Vectors, Walk walk, bool FirstUse> struct StripTable {
-  StripFn<D> fn[D::Lanes::maxRows];
+template <class D, int Vectors, bool FirstUse> struct StripTable {
+  static constexpr int size = D::Lanes::maxRows / 2 + 1;
+  StripFn<D> fn[size];
   constexpr StripTable() : fn() { fill<0>(); }
   template <int I> constexpr void fill() {
-    if constexpr (I < D::Lanes::maxRows) {
-      fn[I] = runStrip<D, I + 1, Vectors, walk, FirstUse>;
+    if constexpr (I < size) {
+      fn[I] = runStrip < D, I == 0 ? 1 : 2 * I, Vectors, FirstUse > ;
       fill<I + 1>();
     }
   }
 };
-template <class D, Walk walk, bool FirstUse> const StripFn<D> *strips(bool oneVector) {
-  static constexpr StripTable<D, 1, walk, FirstUse> narrow;
-  static constexpr StripTable<D, 2, walk, FirstUse> wide;
+template <class D, bool FirstUse> const StripFn<D> *strips(bool oneVector) {
+  static constexpr StripTable<D, 1, FirstUse> narrow;
+  static constexpr StripTable<D, 2, FirstUse> wide;
   return oneVector ? narrow.fn : wide.fn;
 }
 
@@ -219,11 +209,9 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
   const int64_t maxGroups = min64(ceilDiv(x.k, G), blockGroups);
   const int64_t maxRows = min64(x.m, blockRows);
   // One more line than a power of two keeps packed rows out of each other's cache sets.
-  const int64_t aRowBytes = roundUp(maxGroups, W) * 4 + 64, aStepBytes = roundUp(maxRows, W) * 4;
+  const int64_t aRowBytes = roundUp(maxGroups, W) * 4 + 64;
   const int64_t panelBytes = maxGroups * NR * 4;
-  int64_t aBytes = aRowBytes * maxRows;
-  if (aStepBytes * maxGroups > aBytes)
-    aBytes = aStepBytes * maxGroups;
+  const int64_t aBytes = aRowBytes * roundUp(maxRows, W);
   char *panel = pto::kernels::packingScratch(size_t(panelBytes + aBytes + maxRows * 4));
   char *aPacked = panel + panelBytes;
   Out *correction = reinterpret_cast<Out *>(aPacked + aBytes);
@@ -238,40 +226,20 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
       s.groups = groups;
       s.a = reinterpret_cast<const char *>(a);
       s.aRowStride = x.aRowStride * int64_t(sizeof(In));
-      s.aStep = x.aColStride * int64_t(sizeof(In)) * G;
-      Walk walk = x.aColStride == 1 || x.aRowStride != 1 ? Walk::AlongK : Walk::AcrossRows;
-      const bool direct =
-          FA::isDword && (x.aColStride == 1 ? depth % G == 0 : G == 1 && x.aRowStride == 1);
-      if (!direct) {
-        if (walk == Walk::AcrossRows) {
-          for (int64_t i = 0; i < rows; i += W)
-            packAcross<V, FA>(a + i, x.aColStride, depth, min64(W, rows - i), aPacked + i * 4,
-                              aStepBytes);
-          s.aRowStride = 4;
-          s.aStep = aStepBytes;
-        } else {
-          for (int64_t i = 0; i < rows; ++i) {
-            const In *row = a + i * x.aRowStride;
-            char *dst = aPacked + i * aRowBytes;
-            if (x.aColStride == 1)
-              packLine<V, FA>(row, depth, dst);
-            else
-              packScatteredLine<V, FA>(row, x.aColStride, depth, dst);
-          }
-          s.aRowStride = aRowBytes;
-          s.aStep = 4;
-        }
+      if (!FA::isDword || x.aColStride != 1 || depth % G != 0) {
+        packRows<V, FA>(a, x.aRowStride, x.aColStride, rows, depth, aPacked, aRowBytes);
         s.a = aPacked;
+        s.aRowStride = aRowBytes;
       }
       if constexpr (D::rowCorrection) {
-        D::correct(s.a, s.aRowStride, s.aStep, rows, groups, correction);
+        D::correct(s.a, s.aRowStride, rows, groups, correction);
         s.correction = correction;
       }
       s.cRowStride = x.cRowStride;
       s.load = x.accumulate || k0 > 0;
       s.packed = panel;
       const char *aBlock = s.a;
-      const int64_t stripCount = ceilDiv(rows, V::maxRows);
+      const int64_t pairs = rows / 2, evenStrips = ceilDiv(pairs, V::maxRows / 2);
       for (int64_t n0 = 0; n0 < x.n; n0 += NR) {
         s.columns = min64(NR, x.n - n0);
         s.bias = x.bias && k0 == 0 ? x.bias + n0 : nullptr;
@@ -288,8 +256,7 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
                                   min64(W, s.columns - j), panel + j * 4, width * 4);
           s.b = panel;
         }
-        auto *run = walk == Walk::AlongK ? strips<D, Walk::AlongK, false>(oneVector)
-                                         : strips<D, Walk::AcrossRows, false>(oneVector);
+        auto *run = strips<D, false>(oneVector);
         // The next panel of a b that is part of a larger matrix is not in the cache yet, and rows
         // that far apart defeat the hardware's prefetchers. Behind the last panel: what a caller
         // that goes on along k will want. Rows 4 KiB apart gain nothing (measured).
@@ -299,8 +266,10 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
           next = reinterpret_cast<const char *>(n0 + NR < x.n ? b + NR
                                                               : x.b + (k0 + depth) * x.bRowStride);
         // Strips of equal height, so that the last one is not a slow sliver.
-        for (int64_t strip = 0, i = 0; strip < stripCount; ++strip) {
-          const int64_t height = rows / stripCount + (strip < rows % stripCount);
+        for (int64_t strip = 0, i = 0; i < rows; ++strip) {
+          const int64_t half = strip == evenStrips // the last row of an odd number
+                                   ? 0
+                                   : pairs / evenStrips + (strip < pairs % evenStrips);
           s.a = aBlock + i * s.aRowStride;
           s.c = x.c + (m0 + i) * x.cRowStride + n0;
           if constexpr (D::rowCorrection)
@@ -309,16 +278,13 @@ template <class D, class FA, class FB, class Args> void panelGemm(const Args &x)
           s.ahead = fetches ? next + (strip - 1) * 64 : panel;
           s.aheadStep = fetches ? bRowBytes : 0;
           if (packOnFirstUse && strip == 0) {
-            if constexpr (FB::isDword && G == 1) {
-              auto *fn = walk == Walk::AlongK ? strips<D, Walk::AlongK, true>(oneVector)
-                                              : strips<D, Walk::AcrossRows, true>(oneVector);
-              fn[height - 1](s);
-              s.b = panel;
-            }
+            if constexpr (FB::isDword && G == 1)
+              strips<D, true>(oneVector)[half](s);
+            s.b = panel;
           } else {
-            run[height - 1](s);
+            run[half](s);
           }
-          i += height;
+          i += half ? 2 * half : 1;
         }
       }
       k0 += depth;
