@@ -18,7 +18,8 @@ bool AnnotationReader::dtypeOf(const Node &node, std::optional<DType> &dtype) {
   std::string why;
   PyValue value = env->evaluate(node, why);
   if (value.kind != PyValue::DType)
-    return fail(node, ErrorKind::Type, "expected an element type here", "write pl.FP32, pl.BF16, pl.INT32, …");
+    return fail(node, ErrorKind::Type, "expected an element type here",
+                "write pl.FP32, pl.BF16, pl.INT32, …");
   dtype = dtypeByName(value.text);
   if (!dtype)
     return fail(node, ErrorKind::Type, "element type " + value.text + " is not supported");
@@ -30,7 +31,8 @@ bool AnnotationReader::shapeOf(const Node &list, std::vector<ExtentSpec> &shape)
     std::string why; // a name of a list of ints
     PyValue value = env->evaluate(list, why);
     if (value.kind != PyValue::List)
-      return fail(list, ErrorKind::Type, "the shape of an annotation is a list of extents", "write pl.Tensor[[16, 64], pl.FP32]");
+      return fail(list, ErrorKind::Type, "the shape of an annotation is a list of extents",
+                  "write pl.Tensor[[16, 64], pl.FP32]");
     for (const PyValue &item : value.items) {
       if (item.kind != PyValue::Int)
         return fail(list, ErrorKind::Type, "an extent of a shape is an integer");
@@ -50,22 +52,27 @@ bool AnnotationReader::shapeOf(const Node &list, std::vector<ExtentSpec> &shape)
       PyValue value = env->evaluate(*item, why);
       if (value.kind == PyValue::Int) {
         if (value.integer <= 0)
-          return fail(*item, ErrorKind::Type, "an extent must be positive, this one is " + std::to_string(value.integer));
+          return fail(*item, ErrorKind::Type,
+                      "an extent must be positive, this one is " + std::to_string(value.integer));
         shape.push_back({value.integer, ""});
       } else if (value.kind == PyValue::DynVar) {
         shape.push_back({std::nullopt, value.text});
       } else if (value.kind == PyValue::Missing) {
         return fail(*item, item->kind == "Name" ? ErrorKind::Undefined : ErrorKind::Type,
                     "cannot evaluate this extent: " + why,
-                    "an extent is an integer constant, a pl.dynamic(\"N\") symbol, or a scalar parameter named before");
+                    "an extent is an integer constant, a pl.dynamic(\"N\") symbol, or a scalar "
+                    "parameter named before");
       } else {
-        return fail(*item, ErrorKind::Type, "an extent is an integer or a pl.dynamic symbol, not a value of type " + value.text);
+        return fail(*item, ErrorKind::Type,
+                    "an extent is an integer or a pl.dynamic symbol, not a value of type " +
+                        value.text);
       }
     }
   next:;
   }
   if (shape.empty() || shape.size() > 5)
-    return fail(list, ErrorKind::Type, "a shape has 1 to 5 extents, this one has " + std::to_string(shape.size()));
+    return fail(list, ErrorKind::Type,
+                "a shape has 1 to 5 extents, this one has " + std::to_string(shape.size()));
   return true;
 }
 
@@ -78,7 +85,8 @@ bool AnnotationReader::tensorSlots(const Node &subscript, ParamSpec &spec) {
   else
     items.push_back(slots);
   if (items.size() < 2)
-    return fail(subscript, ErrorKind::Type, "annotation needs a shape and an element type", "write pl.Tensor[[16, 64], pl.FP32]");
+    return fail(subscript, ErrorKind::Type, "annotation needs a shape and an element type",
+                "write pl.Tensor[[16, 64], pl.FP32]");
   spec.shape.emplace();
   if (!shapeOf(*items[0], *spec.shape) || !dtypeOf(*items[1], spec.dtype))
     return false;
@@ -127,11 +135,13 @@ bool AnnotationReader::read(const Node *annotation, ParamSpec &spec) {
   std::string name = dottedName(head);
   if (name == "pl.Out" || name == "pl.InOut") {
     if (node.kind != "Subscript")
-      return fail(node, ErrorKind::Type, name + " needs the type of the tensor", "write " + name + "[pl.Tensor[[16, 64], pl.FP32]]");
+      return fail(node, ErrorKind::Type, name + " needs the type of the tensor",
+                  "write " + name + "[pl.Tensor[[16, 64], pl.FP32]]");
     if (!read(node.get("slice"), spec))
       return false;
     if (spec.kind == ParamSpec::Scalar)
-      return fail(node, ErrorKind::Type, "a scalar parameter cannot be " + name.substr(3), "return it, or write it into a tensor");
+      return fail(node, ErrorKind::Type, "a scalar parameter cannot be " + name.substr(3),
+                  "return it, or write it into a tensor");
     if (spec.kind != ParamSpec::Tensor && spec.kind != ParamSpec::Tile)
       return fail(node, ErrorKind::Type, name + " applies to tensors");
     spec.direction = name == "pl.Out" ? ParamInfo::Out : ParamInfo::InOut;
@@ -155,7 +165,8 @@ bool AnnotationReader::read(const Node *annotation, ParamSpec &spec) {
   if (name == "pl.Scalar") {
     spec.kind = ParamSpec::Scalar;
     if (node.kind != "Subscript")
-      return fail(node, ErrorKind::Type, "pl.Scalar needs an element type", "write pl.Scalar[pl.INT32]");
+      return fail(node, ErrorKind::Type, "pl.Scalar needs an element type",
+                  "write pl.Scalar[pl.INT32]");
     return dtypeOf(*node.get("slice"), spec.dtype);
   }
   if (name == "pl.TaskId") {
@@ -167,11 +178,13 @@ bool AnnotationReader::read(const Node *annotation, ParamSpec &spec) {
     spec.kind = ParamSpec::Array;
     const Node *slots = node.get("slice");
     if (!slots || slots->kind != "Tuple" || slots->list("elts").size() != 2)
-      return fail(node, ErrorKind::Type, "pl.Array needs an extent and an element type", "write pl.Array[4, pl.INT32]");
+      return fail(node, ErrorKind::Type, "pl.Array needs an extent and an element type",
+                  "write pl.Array[4, pl.INT32]");
     std::string why;
     PyValue extent = env->evaluate(*slots->list("elts")[0], why);
     if (extent.kind != PyValue::Int || extent.integer <= 0)
-      return fail(*slots->list("elts")[0], ErrorKind::Type, "the extent of pl.Array is a positive constant");
+      return fail(*slots->list("elts")[0], ErrorKind::Type,
+                  "the extent of pl.Array is a positive constant");
     spec.extent = extent.integer;
     return dtypeOf(*slots->list("elts")[1], spec.dtype);
   }
@@ -196,8 +209,9 @@ bool AnnotationReader::read(const Node *annotation, ParamSpec &spec) {
   }
   if (name.rfind("pld.", 0) == 0)
     return fail(node, ErrorKind::Unsupported, "distributed types are not supported yet");
-  return fail(node, ErrorKind::Type, "this annotation is not a type of the language",
-              "use pl.Tensor[[…], dtype], pl.Out[…], pl.InOut[…], pl.Scalar[dtype], pl.Array[n, dtype]");
+  return fail(
+      node, ErrorKind::Type, "this annotation is not a type of the language",
+      "use pl.Tensor[[…], dtype], pl.Out[…], pl.InOut[…], pl.Scalar[dtype], pl.Array[n, dtype]");
 }
 
 } // namespace pypto::importer

@@ -27,7 +27,7 @@ struct ParamSpec {
   std::vector<int64_t> strides;
   TensorLayout layout = TensorLayout::ND;
   MemorySpace space = MemorySpace::None;
-  int64_t extent = 0; // arrays
+  int64_t extent = 0;           // arrays
   std::optional<PyValue> baked; // scalars fixed at compile time
 };
 

@@ -20,11 +20,13 @@ static std::string acceptedNames(const SignatureRow &row) {
   return text.empty() ? "it takes no arguments" : "accepted: " + text;
 }
 
-const SignatureRow *Walker::chooseSignature(const Node &node, const std::string &path, llvm::ArrayRef<SignatureRow> rows) {
+const SignatureRow *Walker::chooseSignature(const Node &node, const std::string &path,
+                                            llvm::ArrayRef<SignatureRow> rows) {
   const auto &args = node.list("args");
   const auto &keywords = node.list("keywords");
   auto fits = [&](const SignatureRow &row) {
-    size_t positional = llvm::count_if(row.params, [](const ParamInfoRow &p) { return !p.keywordOnly; });
+    size_t positional =
+        llvm::count_if(row.params, [](const ParamInfoRow &p) { return !p.keywordOnly; });
     if (args.size() > positional)
       return false;
     for (const auto &k : keywords)
@@ -48,22 +50,27 @@ const SignatureRow *Walker::chooseSignature(const Node &node, const std::string 
   size_t bestScore = 0;
   for (const SignatureRow &row : rows) {
     size_t score = llvm::count_if(keywords, [&](const auto &k) {
-      return llvm::any_of(row.params, [&](const ParamInfoRow &p) { return p.name == k->str("arg"); });
+      return llvm::any_of(row.params,
+                          [&](const ParamInfoRow &p) { return p.name == k->str("arg"); });
     });
     if (score > bestScore) {
       best = &row;
       bestScore = score;
     }
   }
-  size_t positional = llvm::count_if(best->params, [](const ParamInfoRow &p) { return !p.keywordOnly; });
+  size_t positional =
+      llvm::count_if(best->params, [](const ParamInfoRow &p) { return !p.keywordOnly; });
   std::string function = "pl." + path;
   for (const auto &k : keywords)
-    if (llvm::none_of(best->params, [&](const ParamInfoRow &p) { return p.name == k->str("arg"); })) {
+    if (llvm::none_of(best->params,
+                      [&](const ParamInfoRow &p) { return p.name == k->str("arg"); })) {
       invalid(*k, function + ": unknown keyword '" + k->str("arg") + "'", acceptedNames(*best));
       return nullptr;
     }
   if (args.size() > positional) {
-    invalid(*args[positional], function + " takes " + llvm::Twine(positional) + " positional arguments, " + llvm::Twine(args.size()) + " were given",
+    invalid(*args[positional],
+            function + " takes " + llvm::Twine(positional) + " positional arguments, " +
+                llvm::Twine(args.size()) + " were given",
             acceptedNames(*best));
     return nullptr;
   }
@@ -127,7 +134,8 @@ bool Walker::bind(const Node &node, const std::string &path, Bound &bound) {
   return good;
 }
 
-std::optional<std::string> Walker::enumArgument(const Val &value, llvm::StringRef enumName, const Node &at, llvm::StringRef parameter) {
+std::optional<std::string> Walker::enumArgument(const Val &value, llvm::StringRef enumName,
+                                                const Node &at, llvm::StringRef parameter) {
   const PyEnumRow *row = findPyEnum(enumName);
   std::string member;
   if (value.kind == Val::Py && value.python->kind == PyValue::Enum) {
@@ -150,14 +158,16 @@ std::optional<std::string> Walker::enumArgument(const Val &value, llvm::StringRe
     }
     accepted += (accepted.empty() ? "" : ", ") + name.str();
   }
-  error(value.isScalar() || value.kind == Val::Py ? ErrorKind::InvalidOperation : ErrorKind::Type, at,
-        "'" + parameter.str() + "' is " + (member.empty() ? describe(value) : "'" + member + "'") + ", which is no " + enumName.str(),
+  error(value.isScalar() || value.kind == Val::Py ? ErrorKind::InvalidOperation : ErrorKind::Type,
+        at,
+        "'" + parameter.str() + "' is " + (member.empty() ? describe(value) : "'" + member + "'") +
+            ", which is no " + enumName.str(),
         "accepted: " + accepted);
   return std::nullopt;
 }
 
-bool Walker::integers(const Val &list, const Node &at, llvm::StringRef what, std::vector<Affine> &out, std::vector<Val> *values,
-                      bool constant) {
+bool Walker::integers(const Val &list, const Node &at, llvm::StringRef what,
+                      std::vector<Affine> &out, std::vector<Val> *values, bool constant) {
   std::vector<Val> items;
   if (list.kind == Val::Tuple)
     items = list.items;
@@ -168,14 +178,18 @@ bool Walker::integers(const Val &list, const Node &at, llvm::StringRef what, std
     return false;
   }
   for (size_t i = 0; i < items.size(); ++i) {
-    const Node &where = (at.kind == "List" || at.kind == "Tuple") && i < at.list("elts").size() ? *at.list("elts")[i] : at;
+    const Node &where = (at.kind == "List" || at.kind == "Tuple") && i < at.list("elts").size()
+                            ? *at.list("elts")[i]
+                            : at;
     if (!items[i].isScalar() || !isInteger(items[i].dtype)) {
-      typeError(where, what + " is a list of integers, element " + llvm::Twine(i) + " is " + describe(items[i]));
+      typeError(where, what + " is a list of integers, element " + llvm::Twine(i) + " is " +
+                           describe(items[i]));
       return false;
     }
     if (constant && !items[i].affine.isConstant()) {
       askToBake(items[i]);
-      invalid(where, what + ": extent " + llvm::Twine(i) + " must be known when the program is compiled",
+      invalid(where,
+              what + ": extent " + llvm::Twine(i) + " must be known when the program is compiled",
               "shapes of tiles are constants; give run-time extents as valid_shape");
       return false;
     }
@@ -194,10 +208,13 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
     std::string key = p.name.str();
     if (!bound.nodes.count(key) && !bound.values.count(key)) {
       // An absent scalar operand with a default is a constant.
-      if ((p.kind == ParamKind::Scalar || p.kind == ParamKind::Index) && !p.defaultText.empty() && p.defaultText != "None") {
+      if ((p.kind == ParamKind::Scalar || p.kind == ParamKind::Index) && !p.defaultText.empty() &&
+          p.defaultText != "None") {
         int64_t number = 0;
         if (!llvm::StringRef(p.defaultText).getAsInteger(10, number))
-          parts.groups[p.target.str()].push_back(materialise(constantInt(number, p.kind == ParamKind::Index ? DType::Index : DType::Int32), locationOf(*bound.call)));
+          parts.groups[p.target.str()].push_back(materialise(
+              constantInt(number, p.kind == ParamKind::Index ? DType::Index : DType::Int32),
+              locationOf(*bound.call)));
       }
       continue;
     }
@@ -217,10 +234,13 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
     case ParamKind::Value:
     case ParamKind::ValueOrScalar:
     case ParamKind::Scalar: {
-      bool allowed = (p.kind != ParamKind::Scalar && (v.isShaped() || v.kind == Val::Array)) || (p.kind != ParamKind::Value && (v.isScalar() || v.kind == Val::TaskId));
+      bool allowed = (p.kind != ParamKind::Scalar && (v.isShaped() || v.kind == Val::Array)) ||
+                     (p.kind != ParamKind::Value && (v.isScalar() || v.kind == Val::TaskId));
       if (!allowed) {
         typeError(at, "pl." + bound.name + ": '" + key + "' is " + describe(v) + "; it takes " +
-                          (p.kind == ParamKind::Value ? "a tensor or tile" : p.kind == ParamKind::Scalar ? "a scalar" : "a tensor, a tile or a scalar"));
+                          (p.kind == ParamKind::Value    ? "a tensor or tile"
+                           : p.kind == ParamKind::Scalar ? "a scalar"
+                                                         : "a tensor, a tile or a scalar"));
         return false;
       }
       parts.groups[p.target.str()].push_back(materialise(v, loc));
@@ -274,7 +294,8 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
       if (!number || v.dtype == DType::Bool) {
         if (v.isScalar())
           askToBake(v);
-        typeError(at, "pl." + bound.name + ": '" + key + "' must be an integer constant, this is " + describe(v));
+        typeError(at, "pl." + bound.name + ": '" + key + "' must be an integer constant, this is " +
+                          describe(v));
         return false;
       }
       parts.attributes.push_back(b.getNamedAttr(p.target, b.getI64IntegerAttr(*number)));
@@ -284,19 +305,24 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
       if (!v.isConstant()) {
         if (v.isScalar())
           askToBake(v);
-        invalid(at, "pl." + bound.name + ": '" + key + "' must be a constant number, this is " + describe(v),
+        invalid(at,
+                "pl." + bound.name + ": '" + key + "' must be a constant number, this is " +
+                    describe(v),
                 "for a run-time scalar use pl.add(pl.full(…, value=0), x)");
         return false;
       }
       DType element = results.empty() ? DType::FP32 : results[0].dtype;
-      Attribute attr = isFloat(element) ? Attribute(b.getF64FloatAttr(*v.real())) : Attribute(b.getI64IntegerAttr(v.integer().value_or(static_cast<int64_t>(*v.real()))));
+      Attribute attr = isFloat(element) ? Attribute(b.getF64FloatAttr(*v.real()))
+                                        : Attribute(b.getI64IntegerAttr(v.integer().value_or(
+                                              static_cast<int64_t>(*v.real()))));
       parts.attributes.push_back(b.getNamedAttr(p.target, attr));
       break;
     }
     case ParamKind::Bool: {
       auto flag = v.boolean();
       if (!flag) {
-        typeError(at, "pl." + bound.name + ": '" + key + "' must be True or False, this is " + describe(v));
+        typeError(at, "pl." + bound.name + ": '" + key + "' must be True or False, this is " +
+                          describe(v));
         return false;
       }
       if (*flag)
@@ -305,7 +331,8 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
     }
     case ParamKind::Str:
       if (v.kind != Val::Py || v.python->kind != PyValue::Str) {
-        typeError(at, "pl." + bound.name + ": '" + key + "' must be a string, this is " + describe(v));
+        typeError(at,
+                  "pl." + bound.name + ": '" + key + "' must be a string, this is " + describe(v));
         return false;
       }
       parts.attributes.push_back(b.getNamedAttr(p.target, b.getStringAttr(v.python->text)));
@@ -323,13 +350,15 @@ bool Walker::collectParts(Bound &bound, OpParts &parts, llvm::ArrayRef<Val> resu
   }
   for (llvm::StringRef fixed : bound.signature->fixed) {
     auto [key, value] = fixed.split('=');
-    Attribute attr = value == "true" || value == "false" ? Attribute(b.getBoolAttr(value == "true")) : Attribute(b.getStringAttr(value));
+    Attribute attr = value == "true" || value == "false" ? Attribute(b.getBoolAttr(value == "true"))
+                                                         : Attribute(b.getStringAttr(value));
     parts.attributes.push_back(b.getNamedAttr(key, attr));
   }
   return true;
 }
 
-Operation *Walker::create(llvm::StringRef name, Location loc, OpParts &parts, llvm::ArrayRef<Type> results,
+Operation *Walker::create(llvm::StringRef name, Location loc, OpParts &parts,
+                          llvm::ArrayRef<Type> results,
                           llvm::SmallVector<std::unique_ptr<Region>> regions) {
   const OpRow *row = findOp(name);
   OperationState state(loc, ("pypto." + name).str());
@@ -353,7 +382,9 @@ std::optional<DType> Walker::dtypeArgument(const Bound &bound, const char *param
   if (v.kind == Val::Py && v.python->kind == PyValue::DType)
     if (auto type = dtypeByName(v.python->text))
       return type;
-  typeError(bound.at(parameter), "pl." + bound.name + ": '" + parameter + "' must be an element type like pl.FP32, this is " + describe(v));
+  typeError(bound.at(parameter), "pl." + bound.name + ": '" + parameter +
+                                     "' must be an element type like pl.FP32, this is " +
+                                     describe(v));
   return std::nullopt;
 }
 

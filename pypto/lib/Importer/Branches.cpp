@@ -33,7 +33,8 @@ void Walker::ifStatement(const Node &node) {
     return;
   }
   if (!condition.isScalar() || condition.dtype != DType::Bool) {
-    typeError(*node.get("test"), "a condition must be a BOOL scalar, this is " + describe(condition),
+    typeError(*node.get("test"),
+              "a condition must be a BOOL scalar, this is " + describe(condition),
               condition.isScalar() ? "compare it: x != 0" : "");
     return;
   }
@@ -59,8 +60,9 @@ void Walker::ifStatement(const Node &node) {
   yieldTargets = savedTargets;
 }
 
-void Walker::branch(const Node &at, const Val &condition, const Names &candidates, const Names &live,
-                    llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+void Walker::branch(const Node &at, const Val &condition, const Names &candidates,
+                    const Names &live, llvm::function_ref<void()> then,
+                    llvm::function_ref<void()> otherwise) {
   if (auto known = condition.boolean()) {
     *known ? then() : otherwise();
     return;
@@ -113,40 +115,53 @@ void Walker::branch(const Node &at, const Val &condition, const Names &candidate
       thenValue = Val();
     const Val &any = inThen || isFlag ? thenValue : elseValue;
     if ((inThen || isFlag) && (inElse || isFlag)) {
-      if (thenValue.value && thenValue.value == elseValue.value && thenValue.kind == elseValue.kind) {
+      if (thenValue.value && thenValue.value == elseValue.value &&
+          thenValue.kind == elseValue.kind) {
         frame->vars[name] = thenValue;
         continue;
       }
-      if (thenValue.isConstant() && elseValue.isConstant() && thenValue.constant == elseValue.constant && thenValue.dtype == elseValue.dtype) {
+      if (thenValue.isConstant() && elseValue.isConstant() &&
+          thenValue.constant == elseValue.constant && thenValue.dtype == elseValue.dtype) {
         frame->vars[name] = thenValue;
         continue;
       }
-      if (thenValue.isShaped() && elseValue.isShaped() && thenValue.gm && elseValue.gm && thenValue.root == elseValue.root && !thenValue.view && !elseValue.view) {
+      if (thenValue.isShaped() && elseValue.isShaped() && thenValue.gm && elseValue.gm &&
+          thenValue.root == elseValue.root && !thenValue.view && !elseValue.view) {
         if (auto old = before.find(name); old != before.end() && old->second.root == thenValue.root)
           frame->vars[name] = old->second;
         continue;
       }
-      bool literalThen = thenValue.isConstant() && thenValue.isScalar(), literalElse = elseValue.isConstant() && elseValue.isScalar();
-      if (!sameType(thenValue, elseValue) && thenValue.isScalar() && elseValue.isScalar() && (literalThen || literalElse) &&
-          isFloat(thenValue.dtype) == isFloat(elseValue.dtype) && thenValue.dtype != DType::Bool && elseValue.dtype != DType::Bool) {
+      bool literalThen = thenValue.isConstant() && thenValue.isScalar(),
+           literalElse = elseValue.isConstant() && elseValue.isScalar();
+      if (!sameType(thenValue, elseValue) && thenValue.isScalar() && elseValue.isScalar() &&
+          (literalThen || literalElse) && isFloat(thenValue.dtype) == isFloat(elseValue.dtype) &&
+          thenValue.dtype != DType::Bool && elseValue.dtype != DType::Bool) {
         DType type = literalThen ? elseValue.dtype : thenValue.dtype;
-        thenValue.isConstant() && literalThen ? (void)(thenValue = castScalar(thenValue, type, loc)) : (void)0;
-        elseValue.isConstant() && literalElse ? (void)(elseValue = castScalar(elseValue, type, loc)) : (void)0;
+        thenValue.isConstant() && literalThen ? (void)(thenValue = castScalar(thenValue, type, loc))
+                                              : (void)0;
+        elseValue.isConstant() && literalElse ? (void)(elseValue = castScalar(elseValue, type, loc))
+                                              : (void)0;
       }
       if (!sameType(thenValue, elseValue)) {
         if (name[0] == '$')
-          typeError(at, "both choices need one type, they are " + describe(thenValue) + " and " + describe(elseValue));
+          typeError(at, "both choices need one type, they are " + describe(thenValue) + " and " +
+                            describe(elseValue));
         else
-          typeError(at, "'" + name + "' is " + describe(thenValue) + " if the condition holds and " + describe(elseValue) + " otherwise", "use two names");
+          typeError(at,
+                    "'" + name + "' is " + describe(thenValue) + " if the condition holds and " +
+                        describe(elseValue) + " otherwise",
+                    "use two names");
         frame->vars[name] = Val();
         continue;
       }
     }
     if (any.kind == Val::None || any.kind == Val::Py || any.kind == Val::Tuple) {
-      bool task = (inThen && thenValue.kind == Val::TaskId) || (inElse && elseValue.kind == Val::TaskId);
+      bool task =
+          (inThen && thenValue.kind == Val::TaskId) || (inElse && elseValue.kind == Val::TaskId);
       if (!task) {
         if (any.kind == Val::Tuple)
-          typeError(at, "the tuple '" + name + "' cannot be bound in a branch and used afterwards", "bind its elements to names");
+          typeError(at, "the tuple '" + name + "' cannot be bound in a branch and used afterwards",
+                    "bind its elements to names");
         frame->vars[name] = any.kind == Val::None ? any : Val();
         continue;
       }
@@ -180,7 +195,8 @@ void Walker::branch(const Node &at, const Val &condition, const Names &candidate
       const Val &v = isThen ? merge.thenValue : merge.elseValue;
       Value value;
       if (v.isUnknown())
-        value = b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))->getResult(0);
+        value = b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))
+                    ->getResult(0);
       else if (v.isScalar())
         value = materialise(castScalar(v, merge.type.dtype, loc), loc);
       else
@@ -207,8 +223,10 @@ void Walker::branch(const Node &at, const Val &condition, const Names &candidate
   Operation *op = b.create(state);
   for (auto [merge, value] : llvm::zip(merges, op->getResults())) {
     Val result = like(merge.type, value);
-    if (result.isScalar() && isInteger(result.dtype) && !merge.thenValue.isUnknown() && !merge.elseValue.isUnknown()) {
-      Bounds x = symbols.bounds(merge.thenValue.affine), y = symbols.bounds(merge.elseValue.affine), r;
+    if (result.isScalar() && isInteger(result.dtype) && !merge.thenValue.isUnknown() &&
+        !merge.elseValue.isUnknown()) {
+      Bounds x = symbols.bounds(merge.thenValue.affine), y = symbols.bounds(merge.elseValue.affine),
+             r;
       if (x.low && y.low)
         r.low = std::min(*x.low, *y.low);
       if (x.high && y.high)
@@ -216,10 +234,12 @@ void Walker::branch(const Node &at, const Val &condition, const Names &candidate
       result.affine = symbols.fresh(r);
     }
     if (result.isShaped()) {
-      bool sameRoot = !merge.thenValue.isUnknown() && !merge.elseValue.isUnknown() && merge.thenValue.root == merge.elseValue.root;
+      bool sameRoot = !merge.thenValue.isUnknown() && !merge.elseValue.isUnknown() &&
+                      merge.thenValue.root == merge.elseValue.root;
       if (!sameRoot)
         result.root = newRoot();
-      bool gm = (merge.thenValue.isUnknown() || merge.thenValue.gm) && (merge.elseValue.isUnknown() || merge.elseValue.gm);
+      bool gm = (merge.thenValue.isUnknown() || merge.thenValue.gm) &&
+                (merge.elseValue.isUnknown() || merge.elseValue.gm);
       result.gm = gm;
     }
     frame->vars[merge.name] = result;

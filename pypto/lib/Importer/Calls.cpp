@@ -24,24 +24,34 @@ Val Walker::call(const Node &node) {
     if (path.rfind("self.", 0) == 0)
       return error(ErrorKind::Undefined, callee, "the program has no function '" + method + "'");
     return unsupported(node, "'" + (path.empty() ? method : path) + "' cannot be called here",
-                       "callable are functions of pl, self.<function> and decorated functions by their plain name");
+                       "callable are functions of pl, self.<function> and decorated functions by "
+                       "their plain name");
   }
   if (callee.kind != "Name")
     return unsupported(node, "this expression cannot be called");
   const std::string &id = callee.str("id");
   if (frame->vars.count(id))
-    return unsupported(node, "'" + id + "' is " + describe(frame->vars[id]) + " and cannot be called");
+    return unsupported(node,
+                       "'" + id + "' is " + describe(frame->vars[id]) + " and cannot be called");
   static const std::map<std::string, const char *> builtins = {
-      {"abs", "use pl.abs"}, {"min", "use pl.min"}, {"max", "use pl.max"}, {"len", "use pl.tensor.dim(x, axis)"},
-      {"range", "use pl.range in a for statement"}, {"print", "use pl.static_print"}, {"float", "use pl.cast(x, pl.FP32)"},
-      {"int", "use pl.cast(x, pl.INT32)"}, {"sum", "use pl.row_sum or pl.col_sum"}};
+      {"abs", "use pl.abs"},
+      {"min", "use pl.min"},
+      {"max", "use pl.max"},
+      {"len", "use pl.tensor.dim(x, axis)"},
+      {"range", "use pl.range in a for statement"},
+      {"print", "use pl.static_print"},
+      {"float", "use pl.cast(x, pl.FP32)"},
+      {"int", "use pl.cast(x, pl.INT32)"},
+      {"sum", "use pl.row_sum or pl.col_sum"}};
   auto builtin = builtins.find(id);
   if (builtin != builtins.end())
-    return unsupported(node, "the Python builtin '" + id + "' works on compile-time values only", builtin->second);
+    return unsupported(node, "the Python builtin '" + id + "' works on compile-time values only",
+                       builtin->second);
   PyValue value = frame->function->env->lookup(id);
   if (value.kind == PyValue::Missing)
     return error(ErrorKind::Undefined, callee, "name '" + id + "' is not defined");
-  return unsupported(node, "'" + id + "' is not a function of the language", "decorate it with @pl.jit.inline or @pl.jit.incore");
+  return unsupported(node, "'" + id + "' is not a function of the language",
+                     "decorate it with @pl.jit.inline or @pl.jit.incore");
 }
 
 /// Calls that are no op of the table.
@@ -57,7 +67,8 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
   auto exactly = [&](size_t count) {
     if (args.size() == count && keywords.empty())
       return true;
-    result = invalid(node, "pl." + path + " takes " + llvm::Twine(count) + (count == 1 ? " argument" : " arguments") + ", " +
+    result = invalid(node, "pl." + path + " takes " + llvm::Twine(count) +
+                               (count == 1 ? " argument" : " arguments") + ", " +
                                llvm::Twine(args.size() + keywords.size()) + " were given");
     return false;
   };
@@ -72,7 +83,8 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     const Node *valueNode = args.size() > 0 ? args[0].get() : keyword("value");
     const Node *typeNode = args.size() > 1 ? args[1].get() : keyword("dtype");
     if (!valueNode || !typeNode || args.size() + keywords.size() != 2) {
-      result = invalid(node, "pl.const takes a number and an element type", "write pl.const(1, pl.INT32)");
+      result = invalid(node, "pl.const takes a number and an element type",
+                       "write pl.const(1, pl.INT32)");
       return true;
     }
     Val value = expr(*valueNode), type = expr(*typeNode);
@@ -82,11 +94,14 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     if (type.kind == Val::Py && type.python->kind == PyValue::DType)
       dtype = dtypeByName(type.python->text);
     if (!value.isConstant())
-      result = invalid(*valueNode, "pl.const takes a constant, this is " + describe(value), "use pl.cast(x, dtype) for a run-time scalar");
+      result = invalid(*valueNode, "pl.const takes a constant, this is " + describe(value),
+                       "use pl.cast(x, dtype) for a run-time scalar");
     else if (!dtype || *dtype == DType::TaskId)
       result = typeError(*typeNode, "expected an element type like pl.INT32 here");
-    else if (isInteger(*dtype) && std::holds_alternative<double>(value.constant) && *value.real() != static_cast<double>(static_cast<int64_t>(*value.real())))
-      result = typeError(*valueNode, std::to_string(*value.real()) + " is no integer", "use an integer, or a float element type");
+    else if (isInteger(*dtype) && std::holds_alternative<double>(value.constant) &&
+             *value.real() != static_cast<double>(static_cast<int64_t>(*value.real())))
+      result = typeError(*valueNode, std::to_string(*value.real()) + " is no integer",
+                         "use an integer, or a float element type");
     else
       result = castScalar(value, *dtype, locationOf(node));
     return true;
@@ -109,9 +124,11 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     if (condition.isUnknown())
       return true;
     if (!condition.isConstant())
-      result = syntax(*args[0], "the condition of pl.static_assert is not known when the program is compiled");
+      result = syntax(
+          *args[0], "the condition of pl.static_assert is not known when the program is compiled");
     else if (*condition.real() == 0)
-      result = syntax(node, "static assertion failed" + llvm::Twine(message.empty() ? "" : ": ") + message);
+      result = syntax(node, "static assertion failed" + llvm::Twine(message.empty() ? "" : ": ") +
+                                message);
     else
       result = none();
     return true;
@@ -128,7 +145,8 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
       }
       for (const Node *piece : pieces) {
         if (piece->kind == "FormattedValue") {
-          if (piece->get("format_spec") || (piece->text.count("conversion") && piece->str("conversion") != "-1")) {
+          if (piece->get("format_spec") ||
+              (piece->text.count("conversion") && piece->str("conversion") != "-1")) {
             result = unsupported(*piece, "a conversion or format in an f-string is not supported");
             return true;
           }
@@ -159,7 +177,8 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     if (exactly(1)) {
       result = expr(*args[0]);
       if (!result.isUnknown() && result.kind != Val::Tensor)
-        result = typeError(*args[0], "pl.no_dep takes a tensor argument of a kernel call, not " + describe(result));
+        result = typeError(*args[0], "pl.no_dep takes a tensor argument of a kernel call, not " +
+                                         describe(result));
     }
     return true;
   }
@@ -167,7 +186,9 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     if (exactly(1)) {
       Val v = expr(*args[0]);
       if (!v.isUnknown())
-        result = args[0]->kind == "Name" && v.kind == Val::Tensor ? none() : typeError(*args[0], "pl.dump_tag takes the name of one tensor");
+        result = args[0]->kind == "Name" && v.kind == Val::Tensor
+                     ? none()
+                     : typeError(*args[0], "pl.dump_tag takes the name of one tensor");
     }
     return true;
   }
@@ -186,7 +207,9 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     return true;
   }
   if (path == "yield_" || path == "cond") {
-    result = syntax(node, path == "cond" ? "pl.cond is the first statement of a pl.while_ loop" : "pl.yield_ is a statement of its own: name = pl.yield_(value)");
+    result = syntax(node, path == "cond"
+                              ? "pl.cond is the first statement of a pl.while_ loop"
+                              : "pl.yield_ is a statement of its own: name = pl.yield_(value)");
     return true;
   }
   if (path == "submit" || path == "spmd_submit") {
@@ -204,7 +227,8 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     return true;
   }
   if (path == "spmd" || path == "split_aiv") {
-    result = syntax(node, "pl." + path + " belongs into a " + (path == "spmd" ? "for or with" : "for") + " statement");
+    result = syntax(node, "pl." + path + " belongs into a " +
+                              (path == "spmd" ? "for or with" : "for") + " statement");
     return true;
   }
   return false;
@@ -227,7 +251,8 @@ Val Walker::languageCall(const Node &node, const std::string &path) {
         near = candidate.str();
       }
     }
-    return invalid(*node.get("func"), "there is no function pl." + path, near.empty() ? "" : "did you mean pl." + near + "?");
+    return invalid(*node.get("func"), "there is no function pl." + path,
+                   near.empty() ? "" : "did you mean pl." + near + "?");
   }
   Bound bound;
   if (!bind(node, path, bound))
@@ -235,14 +260,18 @@ Val Walker::languageCall(const Node &node, const std::string &path) {
   return buildOp(bound);
 }
 
-Val Walker::buildOp(llvm::StringRef python, const Node &at, std::vector<std::pair<std::string, Val>> arguments) {
+Val Walker::buildOp(llvm::StringRef python, const Node &at,
+                    std::vector<std::pair<std::string, Val>> arguments,
+                    std::map<std::string, const Node *> nodes) {
   Bound bound;
+  bound.nodes = std::move(nodes);
   bound.call = &at;
   bound.name = python.str();
   for (const SignatureRow &row : findSignatures(python)) {
     bool fits = true;
     for (auto &[name, value] : arguments)
-      fits &= name[0] == '$' || llvm::any_of(row.params, [&](const ParamInfoRow &p) { return p.name == name; });
+      fits &= name[0] == '$' ||
+              llvm::any_of(row.params, [&](const ParamInfoRow &p) { return p.name == name; });
     if (fits) {
       bound.signature = &row;
       break;
@@ -258,8 +287,9 @@ Val Walker::buildOp(llvm::StringRef python, const Node &at, std::vector<std::pai
 
 static bool writesItsTarget(llvm::StringRef op, llvm::StringRef &parameter) {
   static const std::map<std::string, const char *> targets = {
-      {"pypto.assemble", "target"}, {"pypto.store", "output_tensor"}, {"pypto.write", "dst"},
-      {"pypto.mscatter", "out"}, {"pypto.gather_row", "dst"}, {"pypto.scatter_update", "input"},
+      {"pypto.assemble", "target"},    {"pypto.store", "output_tensor"},
+      {"pypto.write", "dst"},          {"pypto.mscatter", "out"},
+      {"pypto.gather_row", "dst"},     {"pypto.scatter_update", "input"},
       {"pypto.expand_clone", "target"}};
   auto it = targets.find(op.str());
   if (it == targets.end())
@@ -280,12 +310,14 @@ Val Walker::buildOp(Bound &bound) {
       return Val();
     const Val &x = bound["x"];
     if (bound.has("mode") && bound["mode"].kind == Val::Py && bound["mode"].python->text != "round")
-      return invalid(bound.at("mode"), "a scalar is cast with the default mode only", "leave mode out");
+      return invalid(bound.at("mode"), "a scalar is cast with the default mode only",
+                     "leave mode out");
     if (x.dtype == DType::TaskId || *type == DType::TaskId)
       return typeError(node, "a task id cannot be cast");
     return castScalar(x, *type, loc);
   }
-  static const std::map<std::string, const char *> scalarOps = {{"add", "Add"}, {"sub", "Sub"}, {"mul", "Mult"}, {"div", "Div"}};
+  static const std::map<std::string, const char *> scalarOps = {
+      {"add", "Add"}, {"sub", "Sub"}, {"mul", "Mult"}, {"div", "Div"}};
   auto scalarOp = scalarOps.find(opName.str());
   if (scalarOp != scalarOps.end() && bound["lhs"].isScalar() && bound["rhs"].isScalar())
     return scalarBinary(node, scalarOp->second, bound["lhs"], bound["rhs"]);
@@ -298,7 +330,8 @@ Val Walker::buildOp(Bound &bound) {
       return invalid(bound.at("axis"), "pl.tensor.dim: the axis is a constant");
     int64_t a = *axis < 0 ? *axis + int64_t(t.rank()) : *axis;
     if (a < 0 || a >= int64_t(t.rank()))
-      return invalid(bound.at("axis"), "pl.tensor.dim: axis " + llvm::Twine(*axis) + " of " + describe(t));
+      return invalid(bound.at("axis"),
+                     "pl.tensor.dim: axis " + llvm::Twine(*axis) + " of " + describe(t));
     return dimension(t, a, loc);
   }
   if (opName == "slice") {
@@ -312,19 +345,23 @@ Val Walker::buildOp(Bound &bound) {
         !integers(bound["offset"], bound.at("offset"), "offset", offsets, &window.offsets))
       return Val();
     bool hasValid = bound.has("valid_shape");
-    if (hasValid && !integers(bound["valid_shape"], bound.at("valid_shape"), "valid_shape", valid, &requested))
+    if (hasValid &&
+        !integers(bound["valid_shape"], bound.at("valid_shape"), "valid_shape", valid, &requested))
       return Val();
     for (auto [list, name] : {std::pair(sizes.size(), "shape"), std::pair(offsets.size(), "offset"),
                               std::pair(hasValid ? valid.size() : input.rank(), "valid_shape")})
       if (list != input.rank())
-        return invalid(bound.at(name), llvm::Twine("pl.slice: '") + name + "' has " + llvm::Twine(list) + " elements, the input has rank " + llvm::Twine(input.rank()),
+        return invalid(bound.at(name),
+                       llvm::Twine("pl.slice: '") + name + "' has " + llvm::Twine(list) +
+                           " elements, the input has rank " + llvm::Twine(input.rank()),
                        "the order is pl.slice(input, shape, offset)");
     if (bound.has("drop_dims")) {
       if (!integers(bound["drop_dims"], bound.at("drop_dims"), "drop_dims", drop, nullptr, true))
         return Val();
       for (const Affine &a : drop) {
         if (a.constant < 0 || a.constant >= int64_t(input.rank()) || sizes[a.constant] != Affine(1))
-          return invalid(bound.at("drop_dims"), "pl.slice: axis " + llvm::Twine(a.constant) + " cannot be dropped, its extent is not 1");
+          return invalid(bound.at("drop_dims"), "pl.slice: axis " + llvm::Twine(a.constant) +
+                                                    " cannot be dropped, its extent is not 1");
         window.dropped.push_back(a.constant);
       }
       llvm::sort(window.dropped);
@@ -334,7 +371,8 @@ Val Walker::buildOp(Bound &bound) {
       return invalid(bound.at("clamp"), "pl.slice: clamp applies to tensors only");
     std::string pad;
     if (bound.has("pad_value")) {
-      auto member = enumArgument(bound["pad_value"], "PadValue", bound.at("pad_value"), "pad_value");
+      auto member =
+          enumArgument(bound["pad_value"], "PadValue", bound.at("pad_value"), "pad_value");
       if (!member)
         return Val();
       pad = *member;
@@ -349,8 +387,11 @@ Val Walker::buildOp(Bound &bound) {
   if (!collectParts(bound, parts, results))
     return Val();
   if (bound.values.count("$drop_dims") && !bound["$drop_dims"].items.empty())
-    parts.attributes.push_back(b.getNamedAttr("drop_dims", b.getDenseI64ArrayAttr(llvm::map_to_vector(bound["$drop_dims"].items, [](const Val &v) { return *v.integer(); }))));
-  llvm::SmallVector<Type> types = llvm::map_to_vector(results, [&](const Val &v) { return typeOf(v); });
+    parts.attributes.push_back(b.getNamedAttr(
+        "drop_dims", b.getDenseI64ArrayAttr(llvm::map_to_vector(
+                         bound["$drop_dims"].items, [](const Val &v) { return *v.integer(); }))));
+  llvm::SmallVector<Type> types =
+      llvm::map_to_vector(results, [&](const Val &v) { return typeOf(v); });
   Operation *op = create(opName, loc, parts, types);
   llvm::StringRef parameter;
   if (writesItsTarget(bound.signature->op->name, parameter)) {
@@ -377,7 +418,8 @@ Val Walker::buildOp(Bound &bound) {
   // Memory of an orchestration, and other views of global memory.
   if (opName == "create_tensor" && !context.inKernel)
     result.gm = true;
-  if (opName == "reshape" || opName == "view" || opName == "reinterpret_view" || opName == "set_validshape") {
+  if (opName == "reshape" || opName == "view" || opName == "reinterpret_view" ||
+      opName == "set_validshape") {
     const Val &x = bound["x"];
     if (x.gm && (!context.inKernel || opName == "view")) {
       result.gm = true;

@@ -12,15 +12,15 @@ struct Row {
   char category; // b, i, u, f, t
 };
 constexpr Row rows[] = {
-    {DType::Bool, "BOOL", 1, 'b'},      {DType::Int4, "INT4", 4, 'i'},
-    {DType::Int8, "INT8", 8, 'i'},      {DType::Int16, "INT16", 16, 'i'},
-    {DType::Int32, "INT32", 32, 'i'},   {DType::Int64, "INT64", 64, 'i'},
-    {DType::Index, "INDEX", 64, 'i'},   {DType::UInt8, "UINT8", 8, 'u'},
-    {DType::UInt16, "UINT16", 16, 'u'}, {DType::UInt32, "UINT32", 32, 'u'},
-    {DType::UInt64, "UINT64", 64, 'u'}, {DType::FP4, "FP4", 4, 'f'},
+    {DType::Bool, "BOOL", 1, 'b'},           {DType::Int4, "INT4", 4, 'i'},
+    {DType::Int8, "INT8", 8, 'i'},           {DType::Int16, "INT16", 16, 'i'},
+    {DType::Int32, "INT32", 32, 'i'},        {DType::Int64, "INT64", 64, 'i'},
+    {DType::Index, "INDEX", 64, 'i'},        {DType::UInt8, "UINT8", 8, 'u'},
+    {DType::UInt16, "UINT16", 16, 'u'},      {DType::UInt32, "UINT32", 32, 'u'},
+    {DType::UInt64, "UINT64", 64, 'u'},      {DType::FP4, "FP4", 4, 'f'},
     {DType::FP8E4M3FN, "FP8E4M3FN", 8, 'f'}, {DType::FP8E5M2, "FP8E5M2", 8, 'f'},
-    {DType::FP8E8M0, "FP8E8M0", 8, 'f'}, {DType::FP16, "FP16", 16, 'f'},
-    {DType::BF16, "BF16", 16, 'f'},     {DType::FP32, "FP32", 32, 'f'},
+    {DType::FP8E8M0, "FP8E8M0", 8, 'f'},     {DType::FP16, "FP16", 16, 'f'},
+    {DType::BF16, "BF16", 16, 'f'},          {DType::FP32, "FP32", 32, 'f'},
     {DType::TaskId, "TASK_ID", 64, 't'},
 };
 const Row &row(DType type) { return rows[static_cast<int>(type)]; }
@@ -60,7 +60,8 @@ Type builtinType(MLIRContext *c, DType type) {
     return Type();
   default:
     return IntegerType::get(c, row(type).bits,
-                            row(type).category == 'u' ? IntegerType::Unsigned : IntegerType::Signless);
+                            row(type).category == 'u' ? IntegerType::Unsigned
+                                                      : IntegerType::Signless);
   }
 }
 

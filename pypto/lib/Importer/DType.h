@@ -10,8 +10,25 @@ namespace pypto::importer {
 
 /// spec/dsl.md 6.1. INDEX is 64 bits and signed; it has its own MLIR type.
 enum class DType {
-  Bool, Int4, Int8, Int16, Int32, Int64, Index, UInt8, UInt16, UInt32, UInt64,
-  FP4, FP8E4M3FN, FP8E5M2, FP8E8M0, FP16, BF16, FP32, TaskId,
+  Bool,
+  Int4,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  Index,
+  UInt8,
+  UInt16,
+  UInt32,
+  UInt64,
+  FP4,
+  FP8E4M3FN,
+  FP8E5M2,
+  FP8E8M0,
+  FP16,
+  BF16,
+  FP32,
+  TaskId,
 };
 
 /// "FP32" -> DType::FP32; none for names that this compiler does not know.

@@ -13,15 +13,20 @@ using namespace mlir;
 namespace pypto::importer {
 using ast::Node;
 
-bool Walker::shapedArgument(Bound &bound, const char *parameter, Val &out, size_t minRank, size_t maxRank) {
+bool Walker::shapedArgument(Bound &bound, const char *parameter, Val &out, size_t minRank,
+                            size_t maxRank) {
   const Val &v = bound[parameter];
   if (!v.isShaped()) {
-    typeError(bound.at(parameter), "pl." + bound.name + ": '" + parameter + "' is " + describe(v) + "; it takes a tensor or tile");
+    typeError(bound.at(parameter), "pl." + bound.name + ": '" + parameter + "' is " + describe(v) +
+                                       "; it takes a tensor or tile");
     return false;
   }
   if (v.rank() < minRank || v.rank() > maxRank) {
-    invalid(bound.at(parameter), "pl." + bound.name + ": '" + parameter + "' has rank " + llvm::Twine(v.rank()) + ", it needs " +
-                                     (minRank == maxRank ? "rank " + llvm::Twine(minRank) : "at least rank " + llvm::Twine(minRank)),
+    invalid(bound.at(parameter),
+            "pl." + bound.name + ": '" + parameter + "' has rank " + llvm::Twine(v.rank()) +
+                ", it needs " +
+                (minRank == maxRank ? "rank " + llvm::Twine(minRank)
+                                    : "at least rank " + llvm::Twine(minRank)),
             "use pl.reshape");
     return false;
   }
@@ -39,24 +44,36 @@ Val Walker::resultLike(const Val &operand, DType type) {
 bool Walker::deduce(Bound &bound, std::vector<Val> &results) {
   using Deducer = bool (Walker::*)(Bound &, std::vector<Val> &);
   static const std::map<std::string, Deducer> byFamily = {
-      {"create", &Walker::deduceCreate}, {"full", &Walker::deduceCreate}, {"arange", &Walker::deduceCreate}, {"random", &Walker::deduceCreate},
-      {"tri", &Walker::deduceCreate}, {"expands", &Walker::deduceCreate}, {"expand_clone", &Walker::deduceCreate},
-      {"load", &Walker::deduceMove}, {"store", &Walker::deduceMove}, {"move", &Walker::deduceMove}, {"assemble", &Walker::deduceMove},
-      {"extract", &Walker::deduceMove}, {"read", &Walker::deduceMove}, {"write", &Walker::deduceMove}, {"gather_row", &Walker::deduceMove},
-      {"concat", &Walker::deduceReshape}, {"reshape", &Walker::deduceReshape}, {"reinterpret", &Walker::deduceReshape},
-      {"transpose", &Walker::deduceReshape}, {"transpose_view", &Walker::deduceReshape}, {"view", &Walker::deduceReshape},
-      {"set_validshape", &Walker::deduceReshape}, {"fillpad", &Walker::deduceReshape}, {"fillpad_expand", &Walker::deduceReshape},
-      {"unary", &Walker::deduceElementwise}, {"binary", &Walker::deduceElementwise}, {"part", &Walker::deduceElementwise},
-      {"ternary", &Walker::deduceElementwise}, {"cmp", &Walker::deduceElementwise}, {"sel", &Walker::deduceElementwise}, {"cast", &Walker::deduceElementwise},
-      {"row_reduce", &Walker::deduceReduce}, {"col_reduce", &Walker::deduceReduce}, {"row_arg", &Walker::deduceReduce}, {"col_arg", &Walker::deduceReduce},
-      {"row_expand", &Walker::deduceExpand}, {"col_expand", &Walker::deduceExpand},
-      {"matmul", &Walker::deduceMatmul}, {"matmul_acc", &Walker::deduceMatmul}, {"matmul_bias", &Walker::deduceMatmul}, {"matmul_mx", &Walker::deduceMatmul},
-      {"gather", &Walker::deduceGather}, {"gather_mask", &Walker::deduceGather}, {"gather_compare", &Walker::deduceGather}, {"gatherb", &Walker::deduceGather},
-      {"scatter", &Walker::deduceGather}, {"scatter_mask", &Walker::deduceGather}, {"scatter_update", &Walker::deduceGather},
-      {"paged_gather", &Walker::deduceGather}, {"mgather", &Walker::deduceGather}, {"mscatter", &Walker::deduceGather}, {"sort32", &Walker::deduceGather},
-      {"mrgsort", &Walker::deduceGather}, {"aiv_shard", &Walker::deduceGather}, {"aic_gather", &Walker::deduceGather},
-      {"array", &Walker::deduceSystem}, {"task", &Walker::deduceSystem}, {"query", &Walker::deduceSystem}, {"sync", &Walker::deduceSystem},
-      {"pipe", &Walker::deduceSystem}};
+      {"create", &Walker::deduceCreate},       {"full", &Walker::deduceCreate},
+      {"arange", &Walker::deduceCreate},       {"random", &Walker::deduceCreate},
+      {"tri", &Walker::deduceCreate},          {"expands", &Walker::deduceCreate},
+      {"expand_clone", &Walker::deduceCreate}, {"load", &Walker::deduceMove},
+      {"store", &Walker::deduceMove},          {"move", &Walker::deduceMove},
+      {"assemble", &Walker::deduceMove},       {"extract", &Walker::deduceMove},
+      {"read", &Walker::deduceMove},           {"write", &Walker::deduceMove},
+      {"gather_row", &Walker::deduceMove},     {"concat", &Walker::deduceReshape},
+      {"reshape", &Walker::deduceReshape},     {"reinterpret", &Walker::deduceReshape},
+      {"transpose", &Walker::deduceReshape},   {"transpose_view", &Walker::deduceReshape},
+      {"view", &Walker::deduceReshape},        {"set_validshape", &Walker::deduceReshape},
+      {"fillpad", &Walker::deduceReshape},     {"fillpad_expand", &Walker::deduceReshape},
+      {"unary", &Walker::deduceElementwise},   {"binary", &Walker::deduceElementwise},
+      {"part", &Walker::deduceElementwise},    {"ternary", &Walker::deduceElementwise},
+      {"cmp", &Walker::deduceElementwise},     {"sel", &Walker::deduceElementwise},
+      {"cast", &Walker::deduceElementwise},    {"row_reduce", &Walker::deduceReduce},
+      {"col_reduce", &Walker::deduceReduce},   {"row_arg", &Walker::deduceReduce},
+      {"col_arg", &Walker::deduceReduce},      {"row_expand", &Walker::deduceExpand},
+      {"col_expand", &Walker::deduceExpand},   {"matmul", &Walker::deduceMatmul},
+      {"matmul_acc", &Walker::deduceMatmul},   {"matmul_bias", &Walker::deduceMatmul},
+      {"matmul_mx", &Walker::deduceMatmul},    {"gather", &Walker::deduceGather},
+      {"gather_mask", &Walker::deduceGather},  {"gather_compare", &Walker::deduceGather},
+      {"gatherb", &Walker::deduceGather},      {"scatter", &Walker::deduceGather},
+      {"scatter_mask", &Walker::deduceGather}, {"scatter_update", &Walker::deduceGather},
+      {"paged_gather", &Walker::deduceGather}, {"mgather", &Walker::deduceGather},
+      {"mscatter", &Walker::deduceGather},     {"sort32", &Walker::deduceGather},
+      {"mrgsort", &Walker::deduceGather},      {"aiv_shard", &Walker::deduceGather},
+      {"aic_gather", &Walker::deduceGather},   {"array", &Walker::deduceSystem},
+      {"task", &Walker::deduceSystem},         {"query", &Walker::deduceSystem},
+      {"sync", &Walker::deduceSystem},         {"pipe", &Walker::deduceSystem}};
   auto it = byFamily.find(bound.signature->op->family.str());
   if (it == byFamily.end()) {
     unsupported(*bound.call, "pl." + bound.name + " is not supported yet");
@@ -86,7 +103,10 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
       if (s.isScalar())
         s = s.isConstant() ? castScalar(s, target.dtype, locationOf(*bound.call)) : s;
       if (!s.isScalar() || s.dtype != target.dtype) {
-        typeError(bound.at("scalar"), function + ": the scalar is " + describe(s) + ", the elements are " + nameOf(target.dtype), "convert it with pl.cast");
+        typeError(bound.at("scalar"),
+                  function + ": the scalar is " + describe(s) + ", the elements are " +
+                      nameOf(target.dtype),
+                  "convert it with pl.cast");
         return false;
       }
     }
@@ -95,15 +115,18 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
   }
   std::vector<Affine> shape;
   bool mustBeConstant = op != "create_tensor" || context.inKernel;
-  if (!integers(bound["shape"], bound.at("shape"), function + ": shape", shape, nullptr, mustBeConstant))
+  if (!integers(bound["shape"], bound.at("shape"), function + ": shape", shape, nullptr,
+                mustBeConstant))
     return false;
   for (const Affine &a : shape)
     if (a.isConstant() && a.constant <= 0) {
-      invalid(bound.at("shape"), function + ": extent " + llvm::Twine(a.constant) + " is not positive");
+      invalid(bound.at("shape"),
+              function + ": extent " + llvm::Twine(a.constant) + " is not positive");
       return false;
     }
   if (shape.empty() || shape.size() > 5) {
-    invalid(bound.at("shape"), function + ": a shape has 1 to 5 extents, this one has " + llvm::Twine(shape.size()));
+    invalid(bound.at("shape"),
+            function + ": a shape has 1 to 5 extents, this one has " + llvm::Twine(shape.size()));
     return false;
   }
   DType dtype = op == "random" ? DType::UInt32 : DType::Int32;
@@ -114,7 +137,8 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     dtype = *given;
   }
   if (dtype == DType::TaskId) {
-    typeError(bound.at("dtype"), function + ": TASK_ID is no element type of tensors", "use pl.array.create(n, pl.TASK_ID)");
+    typeError(bound.at("dtype"), function + ": TASK_ID is no element type of tensors",
+              "use pl.array.create(n, pl.TASK_ID)");
     return false;
   }
   bool tile = op == "create_tile" || isTileForm(*bound.signature) || op == "tri";
@@ -134,7 +158,8 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     llvm::StringRef space = "vec";
     std::string member;
     if (bound.has("target_memory")) {
-      auto given = enumArgument(bound["target_memory"], "MemorySpace", bound.at("target_memory"), "target_memory");
+      auto given = enumArgument(bound["target_memory"], "MemorySpace", bound.at("target_memory"),
+                                "target_memory");
       if (!given)
         return false;
       member = *given;
@@ -143,11 +168,16 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
       space = "mat"; // create_l1
     }
     auto symbol = llvm::StringSwitch<std::optional<MemorySpace>>(space)
-                      .Case("vec", MemorySpace::Vec).Case("mat", MemorySpace::Mat).Case("left", MemorySpace::Left)
-                      .Case("right", MemorySpace::Right).Case("acc", MemorySpace::Acc).Case("bias", MemorySpace::Bias)
+                      .Case("vec", MemorySpace::Vec)
+                      .Case("mat", MemorySpace::Mat)
+                      .Case("left", MemorySpace::Left)
+                      .Case("right", MemorySpace::Right)
+                      .Case("acc", MemorySpace::Acc)
+                      .Case("bias", MemorySpace::Bias)
                       .Default(std::nullopt);
     if (!symbol) {
-      invalid(bound.at("target_memory"), function + ": a tile cannot be created in this memory", "use Vec, Mat, Left, Right, Acc or Bias");
+      invalid(bound.at("target_memory"), function + ": a tile cannot be created in this memory",
+              "use Vec, Mat, Left, Right, Acc or Bias");
       return false;
     }
     r.space = *symbol;
@@ -158,13 +188,18 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     }
   }
   if (op == "arange") {
-    if (dtype != DType::Int16 && dtype != DType::Int32 && dtype != DType::UInt16 && dtype != DType::UInt32) {
-      typeError(bound.at("dtype"), function + ": the element type is INT16, INT32, UINT16 or UINT32, not " + nameOf(dtype), "cast the result with pl.cast");
+    if (dtype != DType::Int16 && dtype != DType::Int32 && dtype != DType::UInt16 &&
+        dtype != DType::UInt32) {
+      typeError(bound.at("dtype"),
+                function + ": the element type is INT16, INT32, UINT16 or UINT32, not " +
+                    nameOf(dtype),
+                "cast the result with pl.cast");
       return false;
     }
     for (size_t i = 0; i + 1 < shape.size(); ++i)
       if (shape[i] != Affine(1)) {
-        invalid(bound.at("shape"), function + ": all extents but the last are 1", "spread the row with pl.col_expand");
+        invalid(bound.at("shape"), function + ": all extents but the last are 1",
+                "spread the row with pl.col_expand");
         return false;
       }
     if (shape.back() == Affine(1)) {
@@ -175,7 +210,9 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     if (start.isConstant() && !isFloat(start.dtype))
       start = castScalar(start, dtype, locationOf(bound.at("start")));
     if (!start.isScalar() || start.dtype != dtype) {
-      typeError(bound.at("start"), function + ": start is " + describe(start) + ", the elements are " + nameOf(dtype), "convert it with pl.cast");
+      typeError(bound.at("start"),
+                function + ": start is " + describe(start) + ", the elements are " + nameOf(dtype),
+                "convert it with pl.cast");
       return false;
     }
   }
@@ -193,7 +230,8 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
       if (s.isConstant())
         s = castScalar(s, DType::Int32, locationOf(bound.at(key)));
       if (!s.isScalar() || s.dtype != DType::Int32) {
-        typeError(bound.at(key), function + ": '" + key + "' is an INT32 scalar, not " + describe(s));
+        typeError(bound.at(key),
+                  function + ": '" + key + "' is an INT32 scalar, not " + describe(s));
         return false;
       }
     }
@@ -203,21 +241,26 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     if (d.isConstant())
       d = castScalar(d, DType::Int32, locationOf(bound.at("diagonal")));
     if (!d.isScalar() || d.dtype != DType::Int32) {
-      typeError(bound.at("diagonal"), function + ": the diagonal is an INT32 scalar, not " + describe(d));
+      typeError(bound.at("diagonal"),
+                function + ": the diagonal is an INT32 scalar, not " + describe(d));
       return false;
     }
   }
   if (op == "full") {
     const Val &v = bound["value"];
-    if (v.isConstant() && isInteger(dtype) && std::holds_alternative<double>(v.constant) && *v.real() != std::floor(*v.real())) {
-      typeError(bound.at("value"), function + ": " + std::to_string(*v.real()) + " is no " + nameOf(dtype) + " value");
+    if (v.isConstant() && isInteger(dtype) && std::holds_alternative<double>(v.constant) &&
+        *v.real() != std::floor(*v.real())) {
+      typeError(bound.at("value"),
+                function + ": " + std::to_string(*v.real()) + " is no " + nameOf(dtype) + " value");
       return false;
     }
   }
   if (op == "create_tensor" && bound.has("init_value")) {
     auto v = bound["init_value"].real();
     if (v && *v != 0 && (dtype == DType::FP16 || dtype == DType::BF16)) {
-      invalid(bound.at("init_value"), function + ": a " + nameOf(dtype) + " tensor can be filled with 0 only", "fill it in a pl.at block with pl.full");
+      invalid(bound.at("init_value"),
+              function + ": a " + nameOf(dtype) + " tensor can be filled with 0 only",
+              "fill it in a pl.at block with pl.full");
       return false;
     }
   }
@@ -226,8 +269,11 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
     if (!layout)
       return false;
     r.layout = llvm::StringSwitch<TensorLayout>(*layout)
-                   .Case("dn", TensorLayout::DN).Case("nz", TensorLayout::NZ)
-                   .Case("mx_a_zz", TensorLayout::MXA).Case("mx_b_nn", TensorLayout::MXB).Default(TensorLayout::ND);
+                   .Case("dn", TensorLayout::DN)
+                   .Case("nz", TensorLayout::NZ)
+                   .Case("mx_a_zz", TensorLayout::MXA)
+                   .Case("mx_b_nn", TensorLayout::MXB)
+                   .Default(TensorLayout::ND);
   }
   results.push_back(r);
   return true;
@@ -247,7 +293,8 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
     return true;
   }
   if (bound.signature->op->family == "query") {
-    Val v = scalar(Value(), DType::Index, symbols.fresh({op == "get_block_num" ? 1 : 0, std::nullopt}));
+    Val v =
+        scalar(Value(), DType::Index, symbols.fresh({op == "get_block_num" ? 1 : 0, std::nullopt}));
     results.push_back(v);
     return true;
   }
@@ -277,7 +324,8 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
       return false;
     }
     if (isFloat(*type)) {
-      typeError(bound.at("dtype"), function + ": elements are integers, BOOL or TASK_ID, not " + nameOf(*type));
+      typeError(bound.at("dtype"),
+                function + ": elements are integers, BOOL or TASK_ID, not " + nameOf(*type));
       return false;
     }
     Val r;
@@ -298,7 +346,8 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
       typeError(bound.at("i"), "the index of an array is an integer, not " + describe(i));
       return false;
     }
-    if (symbols.lessEqual(Affine(array.extent), i.affine) == true || symbols.lessEqual(Affine(0), i.affine) == false) {
+    if (symbols.lessEqual(Affine(array.extent), i.affine) == true ||
+        symbols.lessEqual(Affine(0), i.affine) == false) {
       invalid(bound.at("i"), "the index is outside an array of " + llvm::Twine(array.extent));
       return false;
     }
@@ -312,14 +361,17 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
           v = task;
         }
         if (v.kind != Val::TaskId) {
-          typeError(bound.at("v"), "an array of task ids takes a task id, not " + describe(v), "use `as tid` of pl.at or pl.spmd");
+          typeError(bound.at("v"), "an array of task ids takes a task id, not " + describe(v),
+                    "use `as tid` of pl.at or pl.spmd");
           return false;
         }
       } else {
         if (v.isConstant() && isFloat(v.dtype) == isFloat(array.dtype) && v.dtype == DType::Index)
           v = castScalar(v, array.dtype, locationOf(*bound.call));
         if (!v.isScalar() || !compatible(v.dtype, array.dtype)) {
-          typeError(bound.at("v"), "an array of " + nameOf(array.dtype) + " takes " + nameOf(array.dtype) + " values, not " + describe(v),
+          typeError(bound.at("v"),
+                    "an array of " + nameOf(array.dtype) + " takes " + nameOf(array.dtype) +
+                        " values, not " + describe(v),
                     "convert it: pl.cast(x, pl." + nameOf(array.dtype).str() + ")");
           return false;
         }
@@ -342,20 +394,26 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
   if (op == "syncall" && bound.has("gm_workspace")) {
     const Val &ws = bound["gm_workspace"];
     if (!ws.isShaped() || ws.dtype != DType::Int32) {
-      typeError(bound.at("gm_workspace"), function + ": the workspace is an INT32 tensor of at least 16 elements, not " + describe(ws));
+      typeError(bound.at("gm_workspace"),
+                function + ": the workspace is an INT32 tensor of at least 16 elements, not " +
+                    describe(ws));
       return false;
     }
     if (ws.gm)
       writtenRoots.insert(ws.root);
   }
   if (op == "syncall") {
-    auto text = [&](const char *key) { return bound[key].kind == Val::Py ? bound[key].python->text : std::string(); };
+    auto text = [&](const char *key) {
+      return bound[key].kind == Val::Py ? bound[key].python->text : std::string();
+    };
     if (bound.has("mode") && text("mode") != "hard" && text("mode") != "soft") {
       invalid(bound.at("mode"), function + ": mode is \"hard\" or \"soft\"");
       return false;
     }
-    if (bound.has("core_type") && text("core_type") != "mix" && text("core_type") != "aiv_only" && text("core_type") != "aic_only") {
-      invalid(bound.at("core_type"), function + ": core_type is \"mix\", \"aiv_only\" or \"aic_only\"");
+    if (bound.has("core_type") && text("core_type") != "mix" && text("core_type") != "aiv_only" &&
+        text("core_type") != "aic_only") {
+      invalid(bound.at("core_type"),
+              function + ": core_type is \"mix\", \"aiv_only\" or \"aic_only\"");
       return false;
     }
     if (text("mode") == "soft" && !bound.has("gm_workspace")) {

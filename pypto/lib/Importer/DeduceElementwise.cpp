@@ -7,16 +7,19 @@ namespace pypto::importer {
 using ast::Node;
 
 /// Types of `left op right`, either of which may be a scalar; scalars are converted in place.
-bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightName, bool allowCast, Val &result) {
+bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightName, bool allowCast,
+                         Val &result) {
   Val &left = argument(bound, leftName), &right = argument(bound, rightName);
   std::string function = "pl." + bound.name;
   for (auto [v, name] : {std::pair(&left, leftName), std::pair(&right, rightName)})
     if (!v->isShaped() && !v->isScalar()) {
-      typeError(bound.at(name), function + ": '" + name + "' is " + describe(*v) + "; it takes a tensor, a tile or a scalar");
+      typeError(bound.at(name), function + ": '" + name + "' is " + describe(*v) +
+                                    "; it takes a tensor, a tile or a scalar");
       return false;
     }
   if (left.isScalar() && right.isScalar()) {
-    typeError(*bound.call, function + " takes at least one tensor or tile", "on scalars use the operators of Python");
+    typeError(*bound.call, function + " takes at least one tensor or tile",
+              "on scalars use the operators of Python");
     return false;
   }
   if (left.isScalar() || right.isScalar()) {
@@ -24,14 +27,18 @@ bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightNa
     const Val &wide = left.isScalar() ? right : left;
     const Node &at = bound.at(left.isScalar() ? leftName : rightName);
     Location loc = locationOf(at);
-    bool adopts = number.isConstant() && (number.dtype == DType::Index || number.dtype == DType::FP32) &&
+    bool adopts = number.isConstant() &&
+                  (number.dtype == DType::Index || number.dtype == DType::FP32) &&
                   !(isFloat(number.dtype) && !isFloat(wide.dtype));
     if (adopts) {
       number = castScalar(number, wide.dtype, loc);
     } else if (number.dtype != wide.dtype) {
-      typeError(at, function + ": the scalar is " + nameOf(number.dtype) + ", the elements are " + nameOf(wide.dtype),
-                isFloat(number.dtype) && !isFloat(wide.dtype) ? "cast the tensor: pl.cast(x, pl.FP32)"
-                                                               : "convert the scalar: pl.cast(s, pl." + nameOf(wide.dtype).str() + ")");
+      typeError(at,
+                function + ": the scalar is " + nameOf(number.dtype) + ", the elements are " +
+                    nameOf(wide.dtype),
+                isFloat(number.dtype) && !isFloat(wide.dtype)
+                    ? "cast the tensor: pl.cast(x, pl.FP32)"
+                    : "convert the scalar: pl.cast(s, pl." + nameOf(wide.dtype).str() + ")");
       return false;
     }
     result = resultLike(wide, wide.dtype);
@@ -39,15 +46,19 @@ bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightNa
   }
   if (left.dtype != right.dtype) {
     if (!allowCast) {
-      typeError(*bound.call, function + ": element types differ, " + nameOf(left.dtype) + " and " + nameOf(right.dtype),
+      typeError(*bound.call,
+                function + ": element types differ, " + nameOf(left.dtype) + " and " +
+                    nameOf(right.dtype),
                 "convert one with pl.cast");
       return false;
     }
     // Float beats int; wider wins; equal width: signed wins.
-    DType to = isFloat(left.dtype) != isFloat(right.dtype)             ? (isFloat(left.dtype) ? left.dtype : right.dtype)
-               : bitsOf(left.dtype) != bitsOf(right.dtype)             ? (bitsOf(left.dtype) > bitsOf(right.dtype) ? left.dtype : right.dtype)
-               : isSigned(left.dtype) || isFloat(left.dtype)           ? left.dtype
-                                                                       : right.dtype;
+    DType to = isFloat(left.dtype) != isFloat(right.dtype)
+                   ? (isFloat(left.dtype) ? left.dtype : right.dtype)
+               : bitsOf(left.dtype) != bitsOf(right.dtype)
+                   ? (bitsOf(left.dtype) > bitsOf(right.dtype) ? left.dtype : right.dtype)
+               : isSigned(left.dtype) || isFloat(left.dtype) ? left.dtype
+                                                             : right.dtype;
     for (Val *v : {&left, &right})
       if (v->dtype != to) {
         PyValue type;
@@ -74,12 +85,16 @@ bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightNa
     if (other == Affine(1) && extent != Affine(1))
       continue;
     if (symbols.equal(extent, other) == false) {
-      invalid(*bound.call, function + ": shapes differ, lhs is [" + print(left.shape) + "], rhs is [" + print(right.shape) + "]",
+      invalid(*bound.call,
+              function + ": shapes differ, lhs is [" + print(left.shape) + "], rhs is [" +
+                  print(right.shape) + "]",
               "extents must be equal, or 1 to be repeated");
       return false;
     }
     if (allowCast && symbols.equal(real, otherReal) == false) { // division
-      invalid(*bound.call, function + ": valid extents differ, lhs has [" + print(left.valid) + "], rhs has [" + print(right.valid) + "]",
+      invalid(*bound.call,
+              function + ": valid extents differ, lhs has [" + print(left.valid) + "], rhs has [" +
+                  print(right.valid) + "]",
               "give both the same valid shape, or use pl.fillpad");
       return false;
     }
@@ -115,13 +130,16 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
         return false;
       x = bound["x"];
     }
-    static const std::set<std::string> floatOnly = {"exp", "log", "sqrt", "rsqrt", "recip", "sin", "cos"};
+    static const std::set<std::string> floatOnly = {"exp",   "log", "sqrt", "rsqrt",
+                                                    "recip", "sin", "cos"};
     if (floatOnly.count(op.str()) && !isFloat(x.dtype)) {
-      typeError(*bound.call, function + " takes float elements, not " + nameOf(x.dtype), "convert with pl.cast(x, pl.FP32)");
+      typeError(*bound.call, function + " takes float elements, not " + nameOf(x.dtype),
+                "convert with pl.cast(x, pl.FP32)");
       return false;
     }
     if ((op == "sin" || op == "cos") && x.dtype != DType::FP32) {
-      typeError(*bound.call, function + " takes FP32 elements, not " + nameOf(x.dtype), "convert with pl.cast(x, pl.FP32)");
+      typeError(*bound.call, function + " takes FP32 elements, not " + nameOf(x.dtype),
+                "convert with pl.cast(x, pl.FP32)");
       return false;
     }
     if (op == "not" && !isInteger(x.dtype)) {
@@ -143,21 +161,26 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
     if (!type)
       return false;
     if (*type == x.dtype) {
-      invalid(*bound.call, function + ": the elements are " + nameOf(x.dtype) + " already", "leave the cast out");
+      invalid(*bound.call, function + ": the elements are " + nameOf(x.dtype) + " already",
+              "leave the cast out");
       return false;
     }
     auto castable = [](DType t) {
-      return t == DType::BF16 || t == DType::FP16 || t == DType::FP32 || t == DType::Int16 || t == DType::Int32 || t == DType::Int64 ||
-             t == DType::Int8 || t == DType::UInt8 || t == DType::Int4;
+      return t == DType::BF16 || t == DType::FP16 || t == DType::FP32 || t == DType::Int16 ||
+             t == DType::Int32 || t == DType::Int64 || t == DType::Int8 || t == DType::UInt8 ||
+             t == DType::Int4;
     };
     bool a5 = m.options.platform.rfind("a5", 0) == 0;
     if (!a5 && (!castable(x.dtype) || !castable(*type))) {
-      invalid(*bound.call, function + ": a2a3 has no conversion from " + nameOf(x.dtype) + " to " + nameOf(*type),
-              "types with conversions are FP32, FP16, BF16, INT64, INT32, INT16, INT8, UINT8, INT4");
+      invalid(
+          *bound.call,
+          function + ": a2a3 has no conversion from " + nameOf(x.dtype) + " to " + nameOf(*type),
+          "types with conversions are FP32, FP16, BF16, INT64, INT32, INT16, INT8, UINT8, INT4");
       return false;
     }
     if (bound.has("mode") && bound["mode"].isScalar() && bound["mode"].dtype == DType::Bool) {
-      error(ErrorKind::Value, bound.at("mode"), function + ": mode is a name or 0 to 6, not a bool");
+      error(ErrorKind::Value, bound.at("mode"),
+            function + ": mode is a name or 0 to 6, not a bool");
       return false;
     }
     results.push_back(resultLike(x, *type));
@@ -165,14 +188,16 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
   }
   if (family == "sel") {
     Val mask, a;
-    if (!shapedArgument(bound, "mask", mask) || !shapedArgument(bound, bound.values.count("src") ? "src" : "a", a))
+    if (!shapedArgument(bound, "mask", mask) ||
+        !shapedArgument(bound, bound.values.count("src") ? "src" : "a", a))
       return false;
     const char *other = bound.values.count("scalar") ? "scalar" : "b";
     Val &second = argument(bound, other);
     if (second.isScalar() && second.isConstant())
       second = castScalar(second, a.dtype, locationOf(bound.at(other)));
     if (second.dtype != a.dtype || (second.isShaped() && !sameType(a, second))) {
-      typeError(bound.at(other), function + ": both choices need the same type, they are " + describe(a) + " and " + describe(second));
+      typeError(bound.at(other), function + ": both choices need the same type, they are " +
+                                     describe(a) + " and " + describe(second));
       return false;
     }
     results.push_back(resultLike(a, a.dtype));
@@ -192,7 +217,9 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, left, l) || !shapedArgument(bound, right, r))
       return false;
     if (!sameType(l, r) && l.kind == r.kind) {
-      invalid(*bound.call, function + ": both operands need the same shape and element type, they are " + describe(l) + " and " + describe(r));
+      invalid(*bound.call, function +
+                               ": both operands need the same shape and element type, they are " +
+                               describe(l) + " and " + describe(r));
       return false;
     }
     Val result = resultLike(l, l.dtype);
@@ -212,11 +239,14 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
     }
     const Val &l = bound[left], &r = bound[right];
     if (l.isShaped() && r.isShaped() && !sameType(l, r)) {
-      invalid(*bound.call, function + ": shapes differ, lhs is [" + print(l.shape) + "], rhs is [" + print(r.shape) + "]");
+      invalid(*bound.call, function + ": shapes differ, lhs is [" + print(l.shape) + "], rhs is [" +
+                               print(r.shape) + "]");
       return false;
     }
-    if ((op == "shl" || op == "shr") && r.integer() && (*r.integer() < 0 || *r.integer() >= int64_t(bitsOf(result.dtype)))) {
-      invalid(bound.at(right), function + ": a shift of " + nameOf(result.dtype) + " by " + llvm::Twine(*r.integer()) + " is out of range");
+    if ((op == "shl" || op == "shr") && r.integer() &&
+        (*r.integer() < 0 || *r.integer() >= int64_t(bitsOf(result.dtype)))) {
+      invalid(bound.at(right), function + ": a shift of " + nameOf(result.dtype) + " by " +
+                                   llvm::Twine(*r.integer()) + " is out of range");
       return false;
     }
   }
@@ -259,7 +289,8 @@ bool Walker::deduceReduce(Bound &bound, std::vector<Val> &results) {
   }
   for (size_t i = 0; i < x.rank(); ++i)
     if (symbols.lessEqual(x.valid[i], Affine(0)) == true) {
-      invalid(*bound.call, "pl." + bound.name + ": the valid region [" + print(x.valid) + "] is empty");
+      invalid(*bound.call,
+              "pl." + bound.name + ": the valid region [" + print(x.valid) + "] is empty");
       return false;
     }
   bool isArg = family == "row_arg" || family == "col_arg";
@@ -279,7 +310,9 @@ bool Walker::deduceExpand(Bound &bound, std::vector<Val> &results) {
   if (!shapedArgument(bound, wideName, x, 2) || !shapedArgument(bound, "v", v, 2))
     return false;
   if (x.dtype != v.dtype) {
-    typeError(*bound.call, function + ": element types differ, " + nameOf(x.dtype) + " and " + nameOf(v.dtype), "convert one with pl.cast");
+    typeError(*bound.call,
+              function + ": element types differ, " + nameOf(x.dtype) + " and " + nameOf(v.dtype),
+              "convert one with pl.cast");
     return false;
   }
   size_t rank = x.rank(), unit = rows ? 1 : 2;
@@ -289,8 +322,11 @@ bool Walker::deduceExpand(Bound &bound, std::vector<Val> &results) {
     if (i != rank - unit)
       fits = symbols.equal(x.shape[i], v.shape[i]) != false;
   if (!fits) {
-    invalid(*bound.call, function + ": '" + wideName + "' is [" + print(x.shape) + "], 'v' is [" + print(v.shape) + "]",
-            "'v' must be " + wanted + " for " + wideName + "[M, N]; pl.reshape turns a row into a column");
+    invalid(*bound.call,
+            function + ": '" + wideName + "' is [" + print(x.shape) + "], 'v' is [" +
+                print(v.shape) + "]",
+            "'v' must be " + wanted + " for " + wideName +
+                "[M, N]; pl.reshape turns a row into a column");
     return false;
   }
   Val r = resultLike(x, x.dtype);

@@ -9,7 +9,8 @@ using ast::Node;
 bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
   std::string function = "pl." + bound.name;
   llvm::StringRef op = llvm::StringRef(bound.signature->op->name).drop_front(6);
-  const char *leftName = bound.values.count("a") ? "a" : "lhs", *rightName = bound.values.count("b") ? "b" : "rhs";
+  const char *leftName = bound.values.count("a") ? "a" : "lhs",
+             *rightName = bound.values.count("b") ? "b" : "rhs";
   Val l, r;
   if (!shapedArgument(bound, leftName, l) || !shapedArgument(bound, rightName, r))
     return false;
@@ -18,25 +19,33 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
       invalid(*bound.call, function + " needs platform a5, this is " + m.options.platform);
       return false;
     }
-    Val result = shaped(Val::Tile, DType::FP32, {l.shape[0], r.shape.back()}, {l.valid[0], r.valid.back()});
+    Val result =
+        shaped(Val::Tile, DType::FP32, {l.shape[0], r.shape.back()}, {l.valid[0], r.valid.back()});
     result.space = MemorySpace::Acc;
     results.push_back(result);
     return true;
   }
   bool tile = l.kind == Val::Tile || r.kind == Val::Tile;
-  bool aTrans = bound["a_trans"].boolean().value_or(false), bTrans = bound["b_trans"].boolean().value_or(false);
+  bool aTrans = bound["a_trans"].boolean().value_or(false),
+       bTrans = bound["b_trans"].boolean().value_or(false);
   if (tile && (aTrans || bTrans)) {
-    invalid(bound.at(aTrans ? "a_trans" : "b_trans"), function + ": a_trans and b_trans apply to tensors, not to tiles",
+    invalid(bound.at(aTrans ? "a_trans" : "b_trans"),
+            function + ": a_trans and b_trans apply to tensors, not to tiles",
             "use pl.tile.transpose_view");
     return false;
   }
   if (l.dtype != r.dtype) {
-    typeError(*bound.call, function + ": element types differ, lhs has " + nameOf(l.dtype) + ", rhs has " + nameOf(r.dtype), "convert one with pl.cast");
+    typeError(*bound.call,
+              function + ": element types differ, lhs has " + nameOf(l.dtype) + ", rhs has " +
+                  nameOf(r.dtype),
+              "convert one with pl.cast");
     return false;
   }
   static const std::set<DType> inputs = {DType::FP32, DType::FP16, DType::BF16, DType::Int8};
   if (!inputs.count(l.dtype)) {
-    typeError(*bound.call, function + " multiplies FP32, FP16, BF16 or INT8 elements, not " + nameOf(l.dtype), "convert both with pl.cast");
+    typeError(*bound.call,
+              function + " multiplies FP32, FP16, BF16 or INT8 elements, not " + nameOf(l.dtype),
+              "convert both with pl.cast");
     return false;
   }
   DType accumulator = l.dtype == DType::Int8 ? DType::Int32 : DType::FP32;
@@ -52,22 +61,31 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
   Affine k1 = matrix(l, aTrans, 1, false), k2 = rVector ? r.shape[0] : matrix(r, bTrans, 2, false);
   if (symbols.equal(k1, k2) == false) {
     bool transposed = !rVector && symbols.equal(k1, matrix(r, bTrans, 1, false)) == true;
-    invalid(*bound.call, function + ": inner extents differ, lhs is [" + print(l.shape) + "], rhs is [" + print(r.shape) + "]",
-            transposed && !tile ? (bTrans ? "leave b_trans out" : "pass b_trans=True if rhs holds its columns as rows") : "the last extent of lhs must equal the first of rhs");
+    invalid(*bound.call,
+            function + ": inner extents differ, lhs is [" + print(l.shape) + "], rhs is [" +
+                print(r.shape) + "]",
+            transposed && !tile ? (bTrans ? "leave b_trans out"
+                                          : "pass b_trans=True if rhs holds its columns as rows")
+                                : "the last extent of lhs must equal the first of rhs");
     return false;
   }
-  Affine realLeft = matrix(l, aTrans, 1, true), realRight = rVector ? r.valid[0] : matrix(r, bTrans, 2, true);
+  Affine realLeft = matrix(l, aTrans, 1, true),
+         realRight = rVector ? r.valid[0] : matrix(r, bTrans, 2, true);
   if (symbols.lessEqual(realLeft, realRight) == false) {
-    invalid(*bound.call, function + ": lhs is valid up to K = " + print(realLeft) + ", rhs only up to " + print(realRight),
+    invalid(*bound.call,
+            function + ": lhs is valid up to K = " + print(realLeft) + ", rhs only up to " +
+                print(realRight),
             "fill the rest with pl.fillpad(rhs)");
     return false;
   }
   std::vector<Affine> shape, valid;
   size_t lBatch = l.rank() > 2 ? l.rank() - 2 : 0, rBatch = r.rank() > 2 ? r.rank() - 2 : 0;
   for (size_t i = std::max(lBatch, rBatch); i > 0; --i) {
-    Affine a = i <= lBatch ? l.shape[lBatch - i] : Affine(1), c = i <= rBatch ? r.shape[rBatch - i] : Affine(1);
+    Affine a = i <= lBatch ? l.shape[lBatch - i] : Affine(1),
+           c = i <= rBatch ? r.shape[rBatch - i] : Affine(1);
     if (a != Affine(1) && c != Affine(1) && symbols.equal(a, c) == false) {
-      invalid(*bound.call, function + ": batch extents differ, lhs is [" + print(l.shape) + "], rhs is [" + print(r.shape) + "]");
+      invalid(*bound.call, function + ": batch extents differ, lhs is [" + print(l.shape) +
+                               "], rhs is [" + print(r.shape) + "]");
       return false;
     }
     shape.push_back(a == Affine(1) ? c : a);
@@ -82,7 +100,9 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
     valid.push_back(matrix(r, bTrans, 1, true));
   }
   if (shape.empty()) {
-    invalid(*bound.call, function + ": the product of two vectors is a scalar, which is not supported", "reshape one to [1, K]");
+    invalid(*bound.call,
+            function + ": the product of two vectors is a scalar, which is not supported",
+            "reshape one to [1, K]");
     return false;
   }
   if (op == "matmul_acc" || op == "gemv_acc") {
@@ -90,18 +110,23 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, "acc", acc))
       return false;
     if (acc.dtype != accumulator) {
-      typeError(bound.at("acc"), function + ": the accumulator is " + nameOf(acc.dtype) + ", products of " + nameOf(l.dtype) + " accumulate in " + nameOf(accumulator));
+      typeError(bound.at("acc"), function + ": the accumulator is " + nameOf(acc.dtype) +
+                                     ", products of " + nameOf(l.dtype) + " accumulate in " +
+                                     nameOf(accumulator));
       return false;
     }
     Val product = shaped(acc.kind, acc.dtype, shape);
     if (acc.rank() != shape.size() || !sameType(acc, product)) {
-      invalid(bound.at("acc"), function + ": the accumulator is [" + print(acc.shape) + "], the product is [" + print(shape) + "]");
+      invalid(bound.at("acc"), function + ": the accumulator is [" + print(acc.shape) +
+                                   "], the product is [" + print(shape) + "]");
       return false;
     }
     if (bound.has("init_cond")) {
       const Val &c = bound["init_cond"];
       if (!c.isScalar() || c.dtype != DType::Bool) {
-        typeError(bound.at("init_cond"), function + ": init_cond is a BOOL scalar, not " + describe(c), "write a comparison: k == 0");
+        typeError(bound.at("init_cond"),
+                  function + ": init_cond is a BOOL scalar, not " + describe(c),
+                  "write a comparison: k == 0");
         return false;
       }
       if (acc.rank() != 2) {
@@ -109,7 +134,8 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
         return false;
       }
     }
-    Val result = shaped(tile || acc.kind == Val::Tile ? Val::Tile : Val::Tensor, acc.dtype, acc.shape, acc.valid);
+    Val result = shaped(tile || acc.kind == Val::Tile ? Val::Tile : Val::Tensor, acc.dtype,
+                        acc.shape, acc.valid);
     if (result.kind == Val::Tile)
       result.space = MemorySpace::Acc;
     results.push_back(result);
@@ -119,8 +145,10 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
     Val bias;
     if (!shapedArgument(bound, "bias", bias))
       return false;
-    if (bias.dtype != accumulator || bias.rank() != 2 || bias.shape[0] != Affine(1) || symbols.equal(bias.shape[1], shape.back()) == false) {
-      invalid(bound.at("bias"), function + ": the bias is " + describe(bias) + ", it must be [1, " + print(shape.back()) + "] " + nameOf(accumulator));
+    if (bias.dtype != accumulator || bias.rank() != 2 || bias.shape[0] != Affine(1) ||
+        symbols.equal(bias.shape[1], shape.back()) == false) {
+      invalid(bound.at("bias"), function + ": the bias is " + describe(bias) + ", it must be [1, " +
+                                    print(shape.back()) + "] " + nameOf(accumulator));
       return false;
     }
   }
@@ -132,11 +160,14 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
     if (!given)
       return false;
     if (tile && *given != accumulator) {
-      typeError(bound.at("out_dtype"), function + ": a product of " + nameOf(l.dtype) + " tiles is " + nameOf(accumulator), "convert it with pl.cast");
+      typeError(bound.at("out_dtype"),
+                function + ": a product of " + nameOf(l.dtype) + " tiles is " + nameOf(accumulator),
+                "convert it with pl.cast");
       return false;
     }
     if (isFloat(*given) != isFloat(accumulator) || *given == DType::Bool) {
-      typeError(bound.at("out_dtype"), function + ": a product of " + nameOf(l.dtype) + " cannot be " + nameOf(*given));
+      typeError(bound.at("out_dtype"),
+                function + ": a product of " + nameOf(l.dtype) + " cannot be " + nameOf(*given));
       return false;
     }
     out = *given;
@@ -155,9 +186,13 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
     invalid(at ? bound.at(at) : *bound.call, function + ": " + message, help);
     return false;
   };
-  const char *sourceName = bound.values.count("input") ? "input" : bound.values.count("src") ? "src" : bound.values.count("dst") ? "dst" : "x";
+  const char *sourceName = bound.values.count("input") ? "input"
+                           : bound.values.count("src") ? "src"
+                           : bound.values.count("dst") ? "dst"
+                                                       : "x";
   auto fraction = [&](int64_t &of) {
-    auto member = enumArgument(bound["mask_pattern"], "MaskPattern", bound.at("mask_pattern"), "mask_pattern");
+    auto member = enumArgument(bound["mask_pattern"], "MaskPattern", bound.at("mask_pattern"),
+                               "mask_pattern");
     if (!member)
       return false;
     of = *member == "p1111" ? 1 : *member == "p0101" || *member == "p1010" ? 2 : 4;
@@ -172,8 +207,12 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
     Val r = resultLike(x, x.dtype);
     if (context.splitMode != "none") {
       size_t axis = context.splitMode == "up_down" ? 0 : 1;
-      r.shape[axis] = op == "aiv_shard" ? symbols.floorDiv(symbols.add(x.shape[axis], Affine(1)), Affine(2)) : symbols.mul(x.shape[axis], Affine(2));
-      r.valid[axis] = x.valid[axis] == x.shape[axis] ? r.shape[axis] : symbols.fresh({0, symbols.bounds(r.shape[axis]).high});
+      r.shape[axis] = op == "aiv_shard"
+                          ? symbols.floorDiv(symbols.add(x.shape[axis], Affine(1)), Affine(2))
+                          : symbols.mul(x.shape[axis], Affine(2));
+      r.valid[axis] = x.valid[axis] == x.shape[axis]
+                          ? r.shape[axis]
+                          : symbols.fresh({0, symbols.bounds(r.shape[axis]).high});
     }
     results.push_back(r);
     return true;
@@ -227,7 +266,8 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
   }
   if (op == "mgather" || op == "mscatter") {
     Val mem, idx;
-    if (!shapedArgument(bound, op == "mgather" ? "mem" : "src", mem) || !shapedArgument(bound, "idx", idx))
+    if (!shapedArgument(bound, op == "mgather" ? "mem" : "src", mem) ||
+        !shapedArgument(bound, "idx", idx))
       return false;
     if (idx.dtype != DType::Int32)
       return fail("idx", "indices are INT32, not " + nameOf(idx.dtype));
@@ -236,13 +276,15 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
       if (!shapedArgument(bound, "out", out))
         return false;
       if (out.dtype != mem.dtype)
-        return fail("out", "element types differ, " + nameOf(mem.dtype) + " and " + nameOf(out.dtype));
+        return fail("out",
+                    "element types differ, " + nameOf(mem.dtype) + " and " + nameOf(out.dtype));
       Val r = out;
       r.value = Value();
       results.push_back(r);
       return true;
     }
-    bool rows = !bound.has("coalesce") || (bound["coalesce"].kind == Val::Py && bound["coalesce"].python->text == "row");
+    bool rows = !bound.has("coalesce") ||
+                (bound["coalesce"].kind == Val::Py && bound["coalesce"].python->text == "row");
     std::vector<Affine> shape = idx.shape;
     if (rows)
       shape = {idx.shape.back(), mem.shape.back()};
@@ -270,7 +312,8 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
       return fail(indexName, "indices are INT32, not " + nameOf(index.dtype));
     if (!flat) {
       if (input.rank() < 2 || index.rank() != input.rank())
-        return fail(indexName, "input and index need the same rank of at least 2, they are " + describe(input) + " and " + describe(index));
+        return fail(indexName, "input and index need the same rank of at least 2, they are " +
+                                   describe(input) + " and " + describe(index));
       auto dim = bound["dim"].integer();
       if (!dim || *dim < -int64_t(input.rank()) || *dim >= int64_t(input.rank()))
         return fail("dim", "dim is a constant axis of " + describe(input));
@@ -295,25 +338,30 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
       Val dst, src;
       if (!shapedArgument(bound, "dst", dst, 2, 2) || !shapedArgument(bound, "src", src, 2, 2))
         return false;
-      if (dst.dtype != src.dtype || symbols.equal(dst.shape[1], symbols.mul(src.shape[1], Affine(part))) == false)
-        return fail("src", "src is " + describe(src) + ", it must have 1/" + llvm::Twine(part) + " of the columns of " + describe(dst));
+      if (dst.dtype != src.dtype ||
+          symbols.equal(dst.shape[1], symbols.mul(src.shape[1], Affine(part))) == false)
+        return fail("src", "src is " + describe(src) + ", it must have 1/" + llvm::Twine(part) +
+                               " of the columns of " + describe(dst));
       results.push_back(resultLike(dst, dst.dtype));
       return true;
     }
     if (symbols.floorMod(input.shape[1], Affine(part)) != Affine(0))
-      return fail(sourceName, "the columns of " + describe(input) + " do not divide by " + llvm::Twine(part));
+      return fail(sourceName,
+                  "the columns of " + describe(input) + " do not divide by " + llvm::Twine(part));
     DType type = input.dtype;
     if (bound.has("output_dtype")) {
       auto given = dtypeArgument(bound, "output_dtype");
       if (!given)
         return false;
       if (bitsOf(*given) != bitsOf(type))
-        return fail("output_dtype", nameOf(*given) + " has another width than " + nameOf(type), "output_dtype reads the same bits; use pl.cast to convert");
+        return fail("output_dtype", nameOf(*given) + " has another width than " + nameOf(type),
+                    "output_dtype reads the same bits; use pl.cast to convert");
       type = *given;
     }
     Val r = resultLike(input, type);
     r.shape[1] = symbols.floorDiv(input.shape[1], Affine(part));
-    r.valid[1] = input.valid[1] == input.shape[1] ? r.shape[1] : symbols.floorDiv(input.valid[1], Affine(part));
+    r.valid[1] = input.valid[1] == input.shape[1] ? r.shape[1]
+                                                  : symbols.floorDiv(input.valid[1], Affine(part));
     results.push_back(r);
     return true;
   }
@@ -361,11 +409,14 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
     if (input.dtype != DType::FP32 && input.dtype != DType::FP16)
       return fail("src", "sorts FP32 or FP16 elements, not " + nameOf(input.dtype));
     if (idx.dtype != DType::UInt32)
-      return fail("idx", "indices are UINT32, not " + nameOf(idx.dtype), "pl.arange(0, shape, dtype=pl.UINT32)");
+      return fail("idx", "indices are UINT32, not " + nameOf(idx.dtype),
+                  "pl.arange(0, shape, dtype=pl.UINT32)");
     if (idx.rank() != input.rank() || symbols.equal(idx.shape.back(), input.shape.back()) == false)
-      return fail("idx", "indices need the shape of the values, [" + print(input.shape) + "], they have [" + print(idx.shape) + "]");
+      return fail("idx", "indices need the shape of the values, [" + print(input.shape) +
+                             "], they have [" + print(idx.shape) + "]");
     if (symbols.floorMod(input.shape.back(), Affine(32)) != Affine(0))
-      return fail("src", "the last extent must be a multiple of 32, it is " + print(input.shape.back()));
+      return fail("src",
+                  "the last extent must be a multiple of 32, it is " + print(input.shape.back()));
     Val r = resultLike(input, input.dtype);
     r.shape.back() = symbols.mul(input.shape.back(), Affine(2));
     r.valid.back() = symbols.mul(input.valid.back(), Affine(2));
@@ -376,10 +427,12 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
     Val index, src;
     const char *indexName = bound.values.count("indexes") ? "indexes" : "index";
     const char *target = bound.values.count("dst") ? "dst" : "input";
-    if (!shapedArgument(bound, indexName, index) || !shapedArgument(bound, "src", src) || !shapedArgument(bound, target, input))
+    if (!shapedArgument(bound, indexName, index) || !shapedArgument(bound, "src", src) ||
+        !shapedArgument(bound, target, input))
       return false;
     if (input.dtype != src.dtype)
-      return fail("src", "element types differ, " + nameOf(input.dtype) + " and " + nameOf(src.dtype));
+      return fail("src",
+                  "element types differ, " + nameOf(input.dtype) + " and " + nameOf(src.dtype));
     if (!isInteger(index.dtype))
       return fail(indexName, "indices are integers, not " + nameOf(index.dtype));
     results.push_back(resultLike(input, input.dtype));
@@ -394,16 +447,19 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
   if (!isInteger(index.dtype))
     return fail("index", "indices are integers, not " + nameOf(index.dtype));
   if (input.dtype != src.dtype)
-    return fail("src", "element types differ, " + nameOf(input.dtype) + " and " + nameOf(src.dtype));
+    return fail("src",
+                "element types differ, " + nameOf(input.dtype) + " and " + nameOf(src.dtype));
   if (symbols.equal(input.shape.back(), src.shape.back()) == false)
-    return fail("src", "rows of src have " + print(src.shape.back()) + " elements, rows of input " + print(input.shape.back()));
+    return fail("src", "rows of src have " + print(src.shape.back()) + " elements, rows of input " +
+                           print(input.shape.back()));
   Affine count(1), rows(1);
   for (const Affine &a : index.shape)
     count = symbols.mul(count, a);
   for (size_t i = 0; i + 1 < src.rank(); ++i)
     rows = symbols.mul(rows, src.shape[i]);
   if (symbols.equal(count, rows) == false)
-    return fail("index", "there are " + print(count) + " indices for " + print(rows) + " rows of src");
+    return fail("index",
+                "there are " + print(count) + " indices for " + print(rows) + " rows of src");
   Val r = input;
   r.value = Value();
   results.push_back(r);

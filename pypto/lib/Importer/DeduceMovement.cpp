@@ -9,20 +9,28 @@ using ast::Node;
 
 static std::optional<MemorySpace> spaceOf(llvm::StringRef member) {
   return llvm::StringSwitch<std::optional<MemorySpace>>(member)
-      .Case("vec", MemorySpace::Vec).Case("mat", MemorySpace::Mat).Case("left", MemorySpace::Left).Case("right", MemorySpace::Right)
-      .Case("acc", MemorySpace::Acc).Case("bias", MemorySpace::Bias).Case("leftscale", MemorySpace::LeftScale)
-      .Case("rightscale", MemorySpace::RightScale).Default(std::nullopt);
+      .Case("vec", MemorySpace::Vec)
+      .Case("mat", MemorySpace::Mat)
+      .Case("left", MemorySpace::Left)
+      .Case("right", MemorySpace::Right)
+      .Case("acc", MemorySpace::Acc)
+      .Case("bias", MemorySpace::Bias)
+      .Case("leftscale", MemorySpace::LeftScale)
+      .Case("rightscale", MemorySpace::RightScale)
+      .Default(std::nullopt);
 }
 
 bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
   llvm::StringRef op = llvm::StringRef(bound.signature->op->name).drop_front(6);
   std::string function = "pl." + bound.name;
   // Lists must have the rank of the value that they index.
-  auto list = [&](const char *name, const Val &of, std::vector<Affine> &forms, std::vector<Val> *values = nullptr, bool constant = false) {
+  auto list = [&](const char *name, const Val &of, std::vector<Affine> &forms,
+                  std::vector<Val> *values = nullptr, bool constant = false) {
     if (!integers(bound[name], bound.at(name), function + ": " + name, forms, values, constant))
       return false;
     if (forms.size() != of.rank()) {
-      invalid(bound.at(name), function + ": '" + name + "' has " + llvm::Twine(forms.size()) + " elements, the rank is " + llvm::Twine(of.rank()));
+      invalid(bound.at(name), function + ": '" + name + "' has " + llvm::Twine(forms.size()) +
+                                  " elements, the rank is " + llvm::Twine(of.rank()));
       return false;
     }
     return true;
@@ -31,12 +39,14 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     space = otherwise;
     if (!bound.has("target_memory"))
       return true;
-    auto member = enumArgument(bound["target_memory"], "MemorySpace", bound.at("target_memory"), "target_memory");
+    auto member = enumArgument(bound["target_memory"], "MemorySpace", bound.at("target_memory"),
+                               "target_memory");
     if (!member)
       return false;
     auto known = spaceOf(*member);
     if (!known) {
-      invalid(bound.at("target_memory"), function + ": a tile cannot live in this memory", "use Vec, Mat, Left, Right, Acc or Bias");
+      invalid(bound.at("target_memory"), function + ": a tile cannot live in this memory",
+              "use Vec, Mat, Left, Right, Acc or Bias");
       return false;
     }
     space = *known;
@@ -48,16 +58,19 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, "tensor", tensor))
       return false;
     if (tensor.kind != Val::Tensor || !tensor.gm) {
-      typeError(bound.at("tensor"), function + " reads global memory, this is " + describe(tensor), "use pl.slice on values, pl.move between memories");
+      typeError(bound.at("tensor"), function + " reads global memory, this is " + describe(tensor),
+                "use pl.slice on values, pl.move between memories");
       return false;
     }
     std::vector<Affine> shapes, offsets, wanted;
     std::vector<Val> offsetValues;
-    if (!list("offsets", tensor, offsets, &offsetValues) || !list("shapes", tensor, shapes, nullptr, true))
+    if (!list("offsets", tensor, offsets, &offsetValues) ||
+        !list("shapes", tensor, shapes, nullptr, true))
       return false;
     for (const Affine &a : shapes)
       if (a.constant <= 0) {
-        invalid(bound.at("shapes"), function + ": extent " + llvm::Twine(a.constant) + " is not positive");
+        invalid(bound.at("shapes"),
+                function + ": extent " + llvm::Twine(a.constant) + " is not positive");
         return false;
       }
     wanted = shapes;
@@ -67,7 +80,8 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
         return false;
       for (size_t i = 0; i < shapes.size(); ++i)
         if (symbols.lessEqual(wanted[i], shapes[i]) == false) {
-          invalid(bound.at("valid_shape"), function + ": valid_shape is larger than the window in axis " + llvm::Twine(i));
+          invalid(bound.at("valid_shape"),
+                  function + ": valid_shape is larger than the window in axis " + llvm::Twine(i));
           return false;
         }
     }
@@ -78,32 +92,40 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     if (!memory(MemorySpace::Vec, space))
       return false;
     if (space != MemorySpace::Vec && space != MemorySpace::Mat) {
-      invalid(bound.at("target_memory"), function + " goes to Vec or Mat", "load into Mat, then pl.move to the cube's memories");
+      invalid(bound.at("target_memory"), function + " goes to Vec or Mat",
+              "load into Mat, then pl.move to the cube's memories");
       return false;
     }
     std::vector<Affine> valid = wanted;
     for (size_t i = 0; i < shapes.size(); ++i)
       if (clamp || tensor.valid[i] != tensor.shape[i])
-        valid[i] = symbols.min(wanted[i], symbols.max(Affine(0), symbols.sub(tensor.valid[i], offsets[i])));
+        valid[i] = symbols.min(wanted[i],
+                               symbols.max(Affine(0), symbols.sub(tensor.valid[i], offsets[i])));
     Val r = shaped(Val::Tile, tensor.dtype, shapes, valid);
     r.space = space;
     results.push_back(r);
     return true;
   }
   if (op == "store" || op == "assemble") {
-    const char *sourceName = op == "store" ? "tile" : "source", *targetName = op == "store" ? "output_tensor" : "target",
+    const char *sourceName = op == "store" ? "tile" : "source",
+               *targetName = op == "store" ? "output_tensor" : "target",
                *offsetName = op == "store" ? "offsets" : "offset";
     Val source, target;
     if (!shapedArgument(bound, sourceName, source) || !shapedArgument(bound, targetName, target))
       return false;
     if (op == "store" && (target.kind != Val::Tensor || !target.gm)) {
-      typeError(bound.at(targetName), function + " writes global memory, this is " + describe(target), "use pl.assemble to write into a tile");
+      typeError(bound.at(targetName),
+                function + " writes global memory, this is " + describe(target),
+                "use pl.assemble to write into a tile");
       return false;
     }
     bool narrows = source.space == MemorySpace::Acc || source.dtype == DType::FP32;
-    bool narrowing = narrows && (target.dtype == DType::BF16 || target.dtype == DType::FP16) && source.dtype == DType::FP32 && source.space == MemorySpace::Acc;
+    bool narrowing = narrows && (target.dtype == DType::BF16 || target.dtype == DType::FP16) &&
+                     source.dtype == DType::FP32 && source.space == MemorySpace::Acc;
     if (source.dtype != target.dtype && !narrowing) {
-      typeError(*bound.call, function + ": the source has " + nameOf(source.dtype) + " elements, the target " + nameOf(target.dtype),
+      typeError(*bound.call,
+                function + ": the source has " + nameOf(source.dtype) + " elements, the target " +
+                    nameOf(target.dtype),
                 "convert it: pl.cast(x, pl." + nameOf(target.dtype).str() + ")");
       return false;
     }
@@ -137,7 +159,9 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
       size_t extra = source.rank() - target.rank();
       for (size_t i = 0; i < extra; ++i)
         if (source.shape[i] != Affine(1)) {
-          invalid(*bound.call, function + ": the source has rank " + llvm::Twine(source.rank()) + ", the target " + llvm::Twine(target.rank()),
+          invalid(*bound.call,
+                  function + ": the source has rank " + llvm::Twine(source.rank()) +
+                      ", the target " + llvm::Twine(target.rank()),
                   "use pl.reshape");
           return false;
         }
@@ -155,9 +179,11 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
           invalid(bound.at("atomic"), function + ": atomic applies to tensors in global memory");
           return false;
         }
-        static const std::set<DType> atomicTypes = {DType::FP32, DType::BF16, DType::FP16, DType::Int32, DType::Int16, DType::Int8};
+        static const std::set<DType> atomicTypes = {DType::FP32,  DType::BF16,  DType::FP16,
+                                                    DType::Int32, DType::Int16, DType::Int8};
         if (!atomicTypes.count(target.dtype)) {
-          typeError(bound.at("atomic"), function + ": atomic add does not take " + nameOf(target.dtype) + " elements");
+          typeError(bound.at("atomic"),
+                    function + ": atomic add does not take " + nameOf(target.dtype) + " elements");
           return false;
         }
       }
@@ -173,7 +199,9 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
         axes += grown[i] != target.valid[i];
       }
       if (axes > 1) {
-        invalid(*bound.call, function + ": the valid region [" + print(target.valid) + "] would not stay a rectangle",
+        invalid(*bound.call,
+                function + ": the valid region [" + print(target.valid) +
+                    "] would not stay a rectangle",
                 "write full rows or full columns next to the valid region, or start from pl.full");
         return false;
       }
@@ -220,7 +248,8 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, "dst", dst) || !shapedArgument(bound, "src", src))
       return false;
     if (dst.dtype != src.dtype) {
-      typeError(*bound.call, function + ": element types differ, " + nameOf(dst.dtype) + " and " + nameOf(src.dtype));
+      typeError(*bound.call, function + ": element types differ, " + nameOf(dst.dtype) + " and " +
+                                 nameOf(src.dtype));
       return false;
     }
     Val r = dst;
@@ -237,12 +266,16 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
   if (!integers(bound["idx"], bound.at("idx"), function + ": idx", indices))
     return false;
   if (indices.size() != buffer.rank()) {
-    invalid(bound.at("idx"), function + ": " + llvm::Twine(indices.size()) + " indices for " + describe(buffer), "give one index per axis");
+    invalid(bound.at("idx"),
+            function + ": " + llvm::Twine(indices.size()) + " indices for " + describe(buffer),
+            "give one index per axis");
     return false;
   }
   for (size_t i = 0; i < indices.size(); ++i)
-    if (symbols.lessEqual(Affine(0), indices[i]) == false || symbols.lessEqual(buffer.shape[i], indices[i]) == true) {
-      invalid(bound.at("idx"), function + ": index " + llvm::Twine(i) + " is outside " + describe(buffer));
+    if (symbols.lessEqual(Affine(0), indices[i]) == false ||
+        symbols.lessEqual(buffer.shape[i], indices[i]) == true) {
+      invalid(bound.at("idx"),
+              function + ": index " + llvm::Twine(i) + " is outside " + describe(buffer));
       return false;
     }
   if (op == "read") {
@@ -260,10 +293,13 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     return true;
   }
   Val &value = argument(bound, "value");
-  if (value.isConstant() && (value.dtype == DType::Index || value.dtype == DType::FP32) && !(isFloat(value.dtype) && !isFloat(buffer.dtype)))
+  if (value.isConstant() && (value.dtype == DType::Index || value.dtype == DType::FP32) &&
+      !(isFloat(value.dtype) && !isFloat(buffer.dtype)))
     value = castScalar(value, buffer.dtype, locationOf(bound.at("value")));
   if (!value.isScalar() || !compatible(value.dtype, buffer.dtype)) {
-    typeError(bound.at("value"), function + ": the value is " + describe(value) + ", the elements are " + nameOf(buffer.dtype),
+    typeError(bound.at("value"),
+              function + ": the value is " + describe(value) + ", the elements are " +
+                  nameOf(buffer.dtype),
               "convert it: pl.cast(x, pl." + nameOf(buffer.dtype).str() + ")");
     return false;
   }
@@ -282,11 +318,15 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, "a", a, 2, 2) || !shapedArgument(bound, "b", c, 2, 2))
       return false;
     if (a.dtype != c.dtype || symbols.equal(a.shape[0], c.shape[0]) == false) {
-      invalid(*bound.call, function + " joins columns of the same rows and element type; these are " + describe(a) + " and " + describe(c));
+      invalid(*bound.call, function +
+                               " joins columns of the same rows and element type; these are " +
+                               describe(a) + " and " + describe(c));
       return false;
     }
     if (a.valid[1] != a.shape[1]) {
-      invalid(*bound.call, function + ": the columns of the first operand are only valid up to " + print(a.valid[1]) + ", the result would have a gap",
+      invalid(*bound.call,
+              function + ": the columns of the first operand are only valid up to " +
+                  print(a.valid[1]) + ", the result would have a gap",
               "use pl.fillpad first");
       return false;
     }
@@ -305,7 +345,8 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
   Val r = resultLike(x, x.dtype);
   if (op == "reshape" || (op == "view" && bound.has("shape"))) {
     std::vector<Affine> shape;
-    if (!integers(bound["shape"], bound.at("shape"), function + ": shape", shape, nullptr, context.inKernel && !x.gm))
+    if (!integers(bound["shape"], bound.at("shape"), function + ": shape", shape, nullptr,
+                  context.inKernel && !x.gm))
       return false;
     if (shape.empty() || shape.size() > 5) {
       invalid(bound.at("shape"), function + ": a shape has 1 to 5 extents");
@@ -318,19 +359,23 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
       after = symbols.mul(after, a);
     for (const Affine &a : shape)
       if (a.isConstant() && a.constant <= 0) {
-        invalid(bound.at("shape"), function + ": extent " + llvm::Twine(a.constant) + " is not positive", "every extent is written out; -1 is not inferred");
+        invalid(bound.at("shape"),
+                function + ": extent " + llvm::Twine(a.constant) + " is not positive",
+                "every extent is written out; -1 is not inferred");
         return false;
       }
     if (symbols.equal(before, after) == false) {
-      invalid(*bound.call, function + ": [" + print(x.shape) + "] has " + print(before) + " elements, [" + print(shape) + "] has " + print(after),
+      invalid(*bound.call,
+              function + ": [" + print(x.shape) + "] has " + print(before) + " elements, [" +
+                  print(shape) + "] has " + print(after),
               "a reshape keeps the number of elements");
       return false;
     }
     r.shape = shape;
     r.valid = shape;
     if (x.valid != x.shape) {
-      // Real data must stay a rectangle at the origin: extents of 1 come and go, other axes keep their
-      // order, or only the leading axis is partial and rows are merged or divided evenly.
+      // Real data must stay a rectangle at the origin: extents of 1 come and go, other axes keep
+      // their order, or only the leading axis is partial and rows are merged or divided evenly.
       std::vector<std::pair<Affine, Affine>> real;
       for (size_t i = 0; i < x.rank(); ++i)
         if (x.shape[i] != Affine(1))
@@ -368,9 +413,12 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
         for (size_t i = newLead + 1; i < shape.size(); ++i)
           newRow = symbols.mul(newRow, shape[i]);
         Affine count = symbols.mul(x.valid[lead], row);
-        bool divides = onlyLead && newRow.isConstant() && newRow.constant > 0 && symbols.floorMod(count, newRow) == Affine(0);
+        bool divides = onlyLead && newRow.isConstant() && newRow.constant > 0 &&
+                       symbols.floorMod(count, newRow) == Affine(0);
         if (!divides) {
-          invalid(*bound.call, function + ": only [" + print(x.valid) + "] of [" + print(x.shape) + "] is valid, which is no rectangle of [" + print(shape) + "]",
+          invalid(*bound.call,
+                  function + ": only [" + print(x.valid) + "] of [" + print(x.shape) +
+                      "] is valid, which is no rectangle of [" + print(shape) + "]",
                   "use pl.fillpad before the reshape");
           return false;
         }
@@ -381,7 +429,9 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
   }
   if (op == "view") {
     if (x.kind != Val::Tensor || !x.gm) {
-      typeError(bound.at("x"), function + " is for tensors in global memory, this is " + describe(x), "use pl.reshape");
+      typeError(bound.at("x"),
+                function + " is for tensors in global memory, this is " + describe(x),
+                "use pl.reshape");
       return false;
     }
     if (!x.strides.empty()) {
@@ -393,7 +443,8 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
       if (!integers(bound["valid_shape"], bound.at("valid_shape"), "valid_shape", valid))
         return false;
       if (valid.size() != r.rank()) {
-        invalid(bound.at("valid_shape"), function + ": valid_shape has another rank than the shape");
+        invalid(bound.at("valid_shape"),
+                function + ": valid_shape has another rank than the shape");
         return false;
       }
       r.valid = valid;
@@ -421,13 +472,15 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
     } else {
       Affine bits = symbols.mul(x.shape.back(), Affine(bitsOf(x.dtype)));
       if (symbols.floorMod(bits, Affine(bitsOf(*type))) != Affine(0)) {
-        invalid(*bound.call, function + ": rows of [" + print(x.shape) + "] " + nameOf(x.dtype) + " do not divide into " + nameOf(*type));
+        invalid(*bound.call, function + ": rows of [" + print(x.shape) + "] " + nameOf(x.dtype) +
+                                 " do not divide into " + nameOf(*type));
         return false;
       }
       r.shape.back() = symbols.floorDiv(bits, Affine(bitsOf(*type)));
     }
     if (x.valid != x.shape) {
-      invalid(*bound.call, function + ": only [" + print(x.valid) + "] of the value is valid", "use pl.fillpad first");
+      invalid(*bound.call, function + ": only [" + print(x.valid) + "] of the value is valid",
+              "use pl.fillpad first");
       return false;
     }
     Affine before(bitsOf(x.dtype)), after(bitsOf(r.dtype));
@@ -450,7 +503,8 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
       for (auto [name, axis] : {std::pair("axis1", &first), std::pair("axis2", &second)}) {
         auto number = bound[name].integer();
         if (!number || *number < -int64_t(x.rank()) || *number >= int64_t(x.rank())) {
-          invalid(bound.at(name), function + ": '" + name + "' is a constant axis of " + describe(x));
+          invalid(bound.at(name),
+                  function + ": '" + name + "' is a constant axis of " + describe(x));
           return false;
         }
         *axis = *number < 0 ? *number + x.rank() : *number;
@@ -478,8 +532,10 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
         typeError(bound.at(name), function + ": '" + name + "' is an integer, not " + describe(v));
         return false;
       }
-      if (symbols.lessEqual(Affine(0), v.affine) == false || symbols.lessEqual(v.affine, x.shape[axis]) == false) {
-        invalid(bound.at(name), function + ": '" + name + "' is outside 0 to " + print(x.shape[axis]));
+      if (symbols.lessEqual(Affine(0), v.affine) == false ||
+          symbols.lessEqual(v.affine, x.shape[axis]) == false) {
+        invalid(bound.at(name),
+                function + ": '" + name + "' is outside 0 to " + print(x.shape[axis]));
         return false;
       }
       r.valid[axis++] = v.affine;
@@ -494,7 +550,8 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
       for (size_t i = 0; fits && i < shape.size(); ++i)
         fits = symbols.lessEqual(x.shape[i], shape[i]) != false;
       if (!fits) {
-        invalid(bound.at("shape"), function + ": [" + print(shape) + "] is not at least [" + print(x.shape) + "]");
+        invalid(bound.at("shape"),
+                function + ": [" + print(shape) + "] is not at least [" + print(x.shape) + "]");
         return false;
       }
       r.shape = shape;

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace pypto::importer {
 using ast::Node;
 
-Val Walker::error(ErrorKind kind, const Node &at, const llvm::Twine &message, const llvm::Twine &help) {
+Val Walker::error(ErrorKind kind, const Node &at, const llvm::Twine &message,
+                  const llvm::Twine &help) {
   Diagnostic d;
   d.kind = kind;
   d.message = message.str();
@@ -47,7 +48,8 @@ static std::string typeText(const Val &v) {
 std::string print(llvm::ArrayRef<Affine> extents) {
   std::string text;
   for (const Affine &e : extents)
-    text += (text.empty() ? "" : ", ") + (e.isConstant() ? std::to_string(e.constant) : std::string("?"));
+    text += (text.empty() ? "" : ", ") +
+            (e.isConstant() ? std::to_string(e.constant) : std::string("?"));
   return text;
 }
 

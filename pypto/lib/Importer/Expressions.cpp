@@ -54,7 +54,8 @@ bool Walker::isCompileTime(const Node &node) {
         return false;
     return node.list("keywords").empty();
   }
-  static const std::set<std::string> pure = {"BinOp", "UnaryOp", "BoolOp", "Compare", "IfExp", "Subscript", "Tuple", "List"};
+  static const std::set<std::string> pure = {"BinOp", "UnaryOp",   "BoolOp", "Compare",
+                                             "IfExp", "Subscript", "Tuple",  "List"};
   if (!pure.count(node.kind))
     return false;
   for (const auto &[field, child] : node.child)
@@ -83,10 +84,12 @@ Val Walker::name(const Node &node) {
       if (dim == f->dynamicDims.end())
         continue;
       auto tensor = f->vars.find(dim->second.first);
-      if (tensor != f->vars.end() && tensor->second.isShaped() && tensor->second.rank() > size_t(dim->second.second))
+      if (tensor != f->vars.end() && tensor->second.isShaped() &&
+          tensor->second.rank() > size_t(dim->second.second))
         return dimension(tensor->second, dim->second.second, locationOf(node));
     }
-    return error(ErrorKind::Undefined, node, "no parameter has the dynamic extent '" + value.text + "'",
+    return error(ErrorKind::Undefined, node,
+                 "no parameter has the dynamic extent '" + value.text + "'",
                  "use it in the annotation of a tensor parameter, or take pl.tensor.dim(x, axis)");
   }
   if (value.kind == PyValue::Missing)
@@ -113,7 +116,8 @@ Val Walker::attribute(const Node &node) {
       type.text = nameOf(value.dtype);
       return fromPython(type);
     }
-    return unsupported(node, describe(value) + " has no attribute '" + attr + "'", "tensors and tiles have .shape and .dtype");
+    return unsupported(node, describe(value) + " has no attribute '" + attr + "'",
+                       "tensors and tiles have .shape and .dtype");
   }
   std::string path = dottedName(node);
   std::string why;
@@ -121,11 +125,13 @@ Val Walker::attribute(const Node &node) {
     if (value->kind != PyValue::Opaque && value->kind != PyValue::Module)
       return fromPython(*value);
     if (path.rfind("pl.", 0) != 0)
-      return unsupported(node, "'" + path + "' is a Python value of type " + value->text + ", which a kernel cannot use");
+      return unsupported(node, "'" + path + "' is a Python value of type " + value->text +
+                                   ", which a kernel cannot use");
   }
   if (path.rfind("pl.", 0) == 0)
     return invalid(node, "'" + path + "' does not exist or has no value here");
-  return unsupported(node, "an attribute has no meaning here" + llvm::Twine(why.empty() ? "" : ": ") + why);
+  return unsupported(node, "an attribute has no meaning here" +
+                               llvm::Twine(why.empty() ? "" : ": ") + why);
 }
 
 Val Walker::expr(const Node &node) {
@@ -151,7 +157,8 @@ Val Walker::expr(const Node &node) {
   }
   if (kind == "Attribute")
     return attribute(node);
-  static const std::set<std::string> composite = {"BinOp", "UnaryOp", "BoolOp", "Compare", "IfExp", "Subscript", "Call"};
+  static const std::set<std::string> composite = {"BinOp", "UnaryOp",   "BoolOp", "Compare",
+                                                  "IfExp", "Subscript", "Call"};
   if (composite.count(kind) && isCompileTime(node)) {
     std::string why;
     if (auto value = evaluatePython(node, &why))
@@ -199,7 +206,8 @@ Val Walker::expr(const Node &node) {
   };
   auto it = refused.find(kind);
   if (it != refused.end())
-    return unsupported(node, llvm::Twine(it->second.first) + " is not supported", it->second.second);
+    return unsupported(node, llvm::Twine(it->second.first) + " is not supported",
+                       it->second.second);
   return unsupported(node, "this kind of expression (" + kind + ") is not supported");
 }
 
@@ -218,12 +226,15 @@ Val Walker::binary(const Node &node, llvm::StringRef op, const Val &left, const 
         return typeError(node, "this operator does not take " + describe(*side));
     if (function.empty())
       return unsupported(node, "this operator is not defined on tensors and tiles",
-                         op == "MatMult" ? "use pl.matmul(a, b)" : "defined are + - * / and unary -; use the functions of pl");
+                         op == "MatMult"
+                             ? "use pl.matmul(a, b)"
+                             : "defined are + - * / and unary -; use the functions of pl");
     return buildOp(function, node, {{"lhs", left}, {"rhs", right}});
   }
   for (const Val *side : {&left, &right})
     if (!side->isScalar())
-      return typeError(node, "this operator takes scalars, tensors and tiles, not " + describe(*side));
+      return typeError(node,
+                       "this operator takes scalars, tensors and tiles, not " + describe(*side));
   return scalarBinary(node, op, left, right);
 }
 
@@ -238,7 +249,8 @@ Val Walker::unary(const Node &node) {
       return buildOp("neg", node, {{"x", value}});
     if (op == "UAdd")
       return value;
-    return unsupported(node, "this operator is not defined on tensors and tiles", op == "Invert" ? "use pl.not_(x)" : "");
+    return unsupported(node, "this operator is not defined on tensors and tiles",
+                       op == "Invert" ? "use pl.not_(x)" : "");
   }
   if (!value.isScalar())
     return typeError(node, "this operator takes a scalar, not " + describe(value));
@@ -246,7 +258,8 @@ Val Walker::unary(const Node &node) {
     return value;
   if (op == "Not") {
     if (value.dtype != DType::Bool)
-      return typeError(node, "`not` takes a BOOL scalar, not " + describe(value), "compare it: x == 0");
+      return typeError(node, "`not` takes a BOOL scalar, not " + describe(value),
+                       "compare it: x == 0");
     return logicalNot(value, loc);
   }
   if (value.dtype == DType::Bool)
@@ -283,7 +296,10 @@ Val Walker::boolean(const Node &node) {
     if (value.isUnknown())
       return value;
     if (!value.isScalar() || value.dtype != DType::Bool)
-      return typeError(*item, llvm::Twine(isAnd ? "`and`" : "`or`") + " takes BOOL scalars, not " + describe(value), "compare it: x != 0");
+      return typeError(*item,
+                       llvm::Twine(isAnd ? "`and`" : "`or`") + " takes BOOL scalars, not " +
+                           describe(value),
+                       "compare it: x != 0");
     if (result.isUnknown()) {
       result = value;
     } else if (auto known = value.boolean()) {
@@ -307,7 +323,9 @@ Val Walker::conditional(const Node &node) {
   if (condition.isUnknown())
     return condition;
   if (!condition.isScalar() || condition.dtype != DType::Bool)
-    return typeError(*node.get("test"), "a condition must be a BOOL scalar, this is " + describe(condition), "compare it: x != 0");
+    return typeError(*node.get("test"),
+                     "a condition must be a BOOL scalar, this is " + describe(condition),
+                     "compare it: x != 0");
   if (auto known = condition.boolean())
     return expr(*node.get(*known ? "body" : "orelse"));
   // The value travels as a hidden variable, so that tensors and tiles work as scalars do.

@@ -30,7 +30,8 @@ bool isKernelType(const Function &f) {
 
 /// Names of `self.f` that the functions of a class call.
 void calledMethods(const Node &node, std::set<std::string> &names) {
-  if (node.kind == "Attribute" && node.get("value")->kind == "Name" && node.get("value")->str("id") == "self")
+  if (node.kind == "Attribute" && node.get("value")->kind == "Name" &&
+      node.get("value")->str("id") == "self")
     names.insert(node.str("attr"));
   for (const auto &[field, child] : node.child)
     if (child)
@@ -62,7 +63,8 @@ public:
     std::set<std::string> called;
     for (const auto &f : m.program.functions)
       calledMethods(*f->def, called);
-    bool anyOrchestration = llvm::any_of(m.program.functions, [](const auto &f) { return typeOption(*f) == "Orchestration"; });
+    bool anyOrchestration = llvm::any_of(
+        m.program.functions, [](const auto &f) { return typeOption(*f) == "Orchestration"; });
     for (const auto &f : m.program.functions) {
       if (!f->method && f->form == Function::Form::Plain && f->options.count("role"))
         continue;
@@ -73,7 +75,8 @@ public:
         continue;
       }
       std::string type = typeOption(*f);
-      bool entry = !called.count(f->name) && (type == "Orchestration" || (type == "Opaque" && !anyOrchestration));
+      bool entry = !called.count(f->name) &&
+                   (type == "Orchestration" || (type == "Opaque" && !anyOrchestration));
       if (entry)
         import(*f, args, true);
     }
@@ -93,12 +96,14 @@ private:
   void bindDynamic(const Function &f, std::vector<ParamSpec> &params) {
     for (const auto &s : f.def->list("body")) {
       const Node *call = s->kind == "Expr" ? s->get("value") : nullptr;
-      if (!call || call->kind != "Call" || call->get("func")->kind != "Attribute" || call->get("func")->str("attr") != "bind_dynamic")
+      if (!call || call->kind != "Call" || call->get("func")->kind != "Attribute" ||
+          call->get("func")->str("attr") != "bind_dynamic")
         continue;
       std::string name = dottedName(*call->get("func")->get("value"));
       auto it = llvm::find_if(params, [&](const ParamSpec &p) { return p.name == name; });
       if (it == params.end() || it->kind != ParamSpec::Tensor) {
-        report(*call, ErrorKind::Type, "bind_dynamic is for tensor parameters", "write x.bind_dynamic(axis, D) for a parameter x");
+        report(*call, ErrorKind::Type, "bind_dynamic is for tensor parameters",
+               "write x.bind_dynamic(axis, D) for a parameter x");
         continue;
       }
       const auto &args = call->list("args");
@@ -106,11 +111,13 @@ private:
       PyValue axis = args.size() == 2 ? f.env->evaluate(*args[0], why) : PyValue();
       PyValue symbol = args.size() == 2 ? f.env->evaluate(*args[1], why) : PyValue();
       if (axis.kind != PyValue::Int || symbol.kind != PyValue::DynVar) {
-        report(*call, ErrorKind::Type, "bind_dynamic takes a constant axis and a pl.dynamic symbol", "");
+        report(*call, ErrorKind::Type, "bind_dynamic takes a constant axis and a pl.dynamic symbol",
+               "");
         continue;
       }
       if (it->shape && (axis.integer < 0 || axis.integer >= int64_t(it->shape->size()))) {
-        report(*call, ErrorKind::Type, "bind_dynamic: '" + name + "' has no axis " + std::to_string(axis.integer), "");
+        report(*call, ErrorKind::Type,
+               "bind_dynamic: '" + name + "' has no axis " + std::to_string(axis.integer), "");
         continue;
       }
       if (it->shape)
@@ -123,7 +130,9 @@ private:
   void import(const Function &f, const std::vector<ArgSpec> &args, bool entry) {
     size_t mark = m.diagnostics.size();
     pending.clear();
-    AnnotationReader reader(f.env.get(), [&](const Node &at, ErrorKind kind, std::string message, std::string help) { report(at, kind, message, help); });
+    AnnotationReader reader(f.env.get(),
+                            [&](const Node &at, ErrorKind kind, std::string message,
+                                std::string help) { report(at, kind, message, help); });
     const Node &signature = *f.def->get("args");
     std::vector<ParamSpec> params;
     bool skipSelf = f.method;
@@ -145,7 +154,10 @@ private:
       report(*f.def, ErrorKind::Unsupported, "* and ** parameters are not supported", "");
     bindDynamic(f, params);
     if (!args.empty() && args.size() != params.size())
-      report(*f.def, ErrorKind::Type, "'" + f.name + "' takes " + std::to_string(params.size()) + " arguments, " + std::to_string(args.size()) + " were given", "");
+      report(*f.def, ErrorKind::Type,
+             "'" + f.name + "' takes " + std::to_string(params.size()) + " arguments, " +
+                 std::to_string(args.size()) + " were given",
+             "");
     for (size_t i = 0; i < params.size() && m.diagnostics.size() == mark; ++i)
       specialise(f, params[i], i < args.size() ? args[i] : ArgSpec());
     if (m.diagnostics.size() != mark)
@@ -180,7 +192,8 @@ private:
       if (!p.dtype)
         p.dtype = dtypeByName(arg.dtype);
       if (!p.dtype)
-        report(at, ErrorKind::Type, name + " has no element type", "annotate it: pl.Scalar[pl.INT32]");
+        report(at, ErrorKind::Type, name + " has no element type",
+               "annotate it: pl.Scalar[pl.INT32]");
       return;
     }
     if (arg.kind == ArgSpec::Tensor) {
@@ -192,7 +205,10 @@ private:
       }
       auto given = dtypeByName(arg.dtype);
       if (!given) {
-        report(at, ErrorKind::Type, "the argument for " + name + " has element type " + arg.dtype + ", which is not supported", "");
+        report(at, ErrorKind::Type,
+               "the argument for " + name + " has element type " + arg.dtype +
+                   ", which is not supported",
+               "");
         return;
       }
       auto shapeText = [](const std::vector<int64_t> &shape) {
@@ -202,22 +218,31 @@ private:
         return "[" + text + "]";
       };
       if (p.dtype && *p.dtype != *given) {
-        report(at, ErrorKind::Type, name + " is annotated as " + nameOf(*p.dtype).str() + ", the argument has " + arg.dtype + " elements", "convert the argument, or change the annotation");
+        report(at, ErrorKind::Type,
+               name + " is annotated as " + nameOf(*p.dtype).str() + ", the argument has " +
+                   arg.dtype + " elements",
+               "convert the argument, or change the annotation");
         return;
       }
       p.dtype = given;
       if (p.shape && p.shape->size() != arg.shape.size()) {
-        report(at, ErrorKind::Type, name + " is annotated with rank " + std::to_string(p.shape->size()) + ", the argument has shape " + shapeText(arg.shape), "");
+        report(at, ErrorKind::Type,
+               name + " is annotated with rank " + std::to_string(p.shape->size()) +
+                   ", the argument has shape " + shapeText(arg.shape),
+               "");
         return;
       }
       std::vector<ExtentSpec> shape;
       for (size_t axis = 0; axis < arg.shape.size(); ++axis) {
-        ExtentSpec e{arg.shape[axis] < 0 ? std::nullopt : std::optional<int64_t>(arg.shape[axis]), ""};
+        ExtentSpec e{arg.shape[axis] < 0 ? std::nullopt : std::optional<int64_t>(arg.shape[axis]),
+                     ""};
         if (p.shape) {
           const ExtentSpec &annotated = (*p.shape)[axis];
           if (annotated.size && arg.shape[axis] >= 0 && *annotated.size != arg.shape[axis]) {
-            report(at, ErrorKind::Type, name + " is annotated with extent " + std::to_string(*annotated.size) + " in axis " + std::to_string(axis) +
-                           ", the argument has shape " + shapeText(arg.shape),
+            report(at, ErrorKind::Type,
+                   name + " is annotated with extent " + std::to_string(*annotated.size) +
+                       " in axis " + std::to_string(axis) + ", the argument has shape " +
+                       shapeText(arg.shape),
                    "change the annotation, or make the extent dynamic with pl.dynamic");
             return;
           }
@@ -232,26 +257,34 @@ private:
       p.shape = shape;
       p.strides = arg.strides;
       if (arg.shape.empty()) {
-        report(at, ErrorKind::Type, "the argument for " + name + " has no axes", "pass a tensor of shape [1]");
+        report(at, ErrorKind::Type, "the argument for " + name + " has no axes",
+               "pass a tensor of shape [1]");
         return;
       }
       if (arg.shape.size() > 5) {
-        report(at, ErrorKind::Type, "the argument for " + name + " has rank " + std::to_string(arg.shape.size()) + ", at most 5 are supported", "");
+        report(at, ErrorKind::Type,
+               "the argument for " + name + " has rank " + std::to_string(arg.shape.size()) +
+                   ", at most 5 are supported",
+               "");
         return;
       }
       return;
     }
     // As annotated.
     if (p.kind == ParamSpec::Bare)
-      report(at, ErrorKind::Type, name + " of '" + f.name + "' has no annotation", "write " + p.name + ": pl.Tensor[[16, 64], pl.FP32]");
+      report(at, ErrorKind::Type, name + " of '" + f.name + "' has no annotation",
+             "write " + p.name + ": pl.Tensor[[16, 64], pl.FP32]");
     else if (p.kind == ParamSpec::Tensor && (!p.shape || !p.dtype))
-      report(at, ErrorKind::Type, name + " of '" + f.name + "' needs a shape and an element type here", "write " + p.name + ": pl.Tensor[[16, 64], pl.FP32]");
+      report(at, ErrorKind::Type,
+             name + " of '" + f.name + "' needs a shape and an element type here",
+             "write " + p.name + ": pl.Tensor[[16, 64], pl.FP32]");
     else if (p.kind == ParamSpec::Tuple)
       report(at, ErrorKind::Type, name + ": a parameter cannot be a tuple", "");
   }
 
   ModuleState &m;
-  std::vector<std::pair<std::string, std::pair<int, std::string>>> pending; // extents of bare parameters
+  std::vector<std::pair<std::string, std::pair<int, std::string>>>
+      pending; // extents of bare parameters
 };
 
 } // namespace
@@ -261,11 +294,15 @@ void loadImporterDialects(MLIRContext &context) {
   context.loadDialect<PyPTODialect, arith::ArithDialect, func::FuncDialect, scf::SCFDialect>();
 }
 
-OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const Program &program, const std::vector<ArgSpec> &args,
-                                    const CompileOptions &options, std::vector<Diagnostic> &diagnostics, std::vector<int> *bakeScalars) {
+OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const Program &program,
+                                    const std::vector<ArgSpec> &args, const CompileOptions &options,
+                                    std::vector<Diagnostic> &diagnostics,
+                                    std::vector<int> *bakeScalars) {
   loadImporterDialects(context);
   std::vector<int> bake;
-  importer::ModuleState state{&context, program, options, diagnostics, bakeScalars ? *bakeScalars : bake, {}, {}, {}, {}, {}};
+  importer::ModuleState state{
+      &context, program, options, diagnostics, bakeScalars ? *bakeScalars : bake,
+      {},       {},      {},      {},          {}};
   state.module = ModuleOp::create(UnknownLoc::get(&context), program.name);
   size_t mark = diagnostics.size();
   importer::ProgramImporter(state).run(args);
@@ -274,7 +311,10 @@ OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const Program &program
   // One message per place: a helper that is expanded twice fails twice in the same way.
   std::vector<Diagnostic> unique;
   for (Diagnostic &d : own)
-    if (llvm::none_of(unique, [&](const Diagnostic &u) { return u.message == d.message && u.span.line == d.span.line && u.span.column == d.span.column && u.span.file == d.span.file; }))
+    if (llvm::none_of(unique, [&](const Diagnostic &u) {
+          return u.message == d.message && u.span.line == d.span.line &&
+                 u.span.column == d.span.column && u.span.file == d.span.file;
+        }))
       unique.push_back(std::move(d));
   diagnostics.resize(mark);
   diagnostics.insert(diagnostics.end(), unique.begin(), unique.end());

@@ -8,7 +8,8 @@ namespace pypto::importer {
 using ast::Node;
 
 const Function *Walker::resolveFunction(const Node &callee) {
-  if (callee.kind == "Attribute" && callee.get("value")->kind == "Name" && callee.get("value")->str("id") == "self") {
+  if (callee.kind == "Attribute" && callee.get("value")->kind == "Name" &&
+      callee.get("value")->str("id") == "self") {
     for (const auto &f : m.program.functions)
       if (f->name == callee.str("attr"))
         return f.get();
@@ -44,11 +45,15 @@ Val Walker::callFunction(const Node &node, const Function &callee) {
   int depth = 0;
   for (Frame *f = frame; f; f = f->outer, ++depth)
     if (f->function == &callee || depth > 64)
-      return invalid(node, "'" + callee.name + "' calls itself", "a function of the language cannot be recursive");
+      return invalid(node, "'" + callee.name + "' calls itself",
+                     "a function of the language cannot be recursive");
   if (callee.form == Function::Form::JitExtern || callee.options.count("external_source"))
-    return unsupported(node, "'" + callee.name + "' is an external C++ kernel, which is not supported yet");
+    return unsupported(node, "'" + callee.name +
+                                 "' is an external C++ kernel, which is not supported yet");
   if (callee.form == Function::Form::Jit || callee.form == Function::Form::JitHost)
-    return invalid(node, "'" + callee.name + "' is an entry and cannot be called from another function", "decorate it with @pl.jit.inline or @pl.jit.incore");
+    return invalid(node,
+                   "'" + callee.name + "' is an entry and cannot be called from another function",
+                   "decorate it with @pl.jit.inline or @pl.jit.incore");
   for (const auto &k : node.list("keywords"))
     if (k->str("arg") == "device")
       return invalid(*k, "device= is for calls in a host function");
@@ -64,11 +69,14 @@ Val Walker::callFunction(const Node &node, const Function &callee) {
   return inlineCall(node, callee, arguments, nodes);
 }
 
-bool Walker::bindArguments(const Node &node, const Function &callee, std::vector<std::pair<std::string, Val>> &bound,
-                           std::vector<const Node *> &nodes, const Names &ignored, size_t firstPositional, bool allowMissing) {
+bool Walker::bindArguments(const Node &node, const Function &callee,
+                           std::vector<std::pair<std::string, Val>> &bound,
+                           std::vector<const Node *> &nodes, const Names &ignored,
+                           size_t firstPositional, bool allowMissing) {
   const Node &signature = *callee.def->get("args");
   if (signature.get("vararg") || signature.get("kwarg")) {
-    unsupported(*callee.def, "'" + callee.name + "' takes * or ** parameters, which is not supported");
+    unsupported(*callee.def,
+                "'" + callee.name + "' takes * or ** parameters, which is not supported");
     return false;
   }
   std::vector<const Node *> parameters;
@@ -83,7 +91,9 @@ bool Walker::bindArguments(const Node &node, const Function &callee, std::vector
     defaults[positional - given.size() + i] = given[i].get();
   for (size_t i = 0; i < signature.list("kwonlyargs").size(); ++i) {
     parameters.push_back(signature.list("kwonlyargs")[i].get());
-    defaults.push_back(i < signature.list("kw_defaults").size() ? signature.list("kw_defaults")[i].get() : nullptr);
+    defaults.push_back(i < signature.list("kw_defaults").size()
+                           ? signature.list("kw_defaults")[i].get()
+                           : nullptr);
   }
   if (callee.method && !parameters.empty()) {
     parameters.erase(parameters.begin());
@@ -98,7 +108,10 @@ bool Walker::bindArguments(const Node &node, const Function &callee, std::vector
   const auto &args = node.list("args");
   size_t count = args.size() - std::min(args.size(), firstPositional);
   if (count > positional) {
-    typeError(node, "'" + callee.name + "' takes " + llvm::Twine(positional) + " arguments, " + llvm::Twine(count) + " were given", "parameters: " + names);
+    typeError(node,
+              "'" + callee.name + "' takes " + llvm::Twine(positional) + " arguments, " +
+                  llvm::Twine(count) + " were given",
+              "parameters: " + names);
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -114,7 +127,10 @@ bool Walker::bindArguments(const Node &node, const Function &callee, std::vector
       continue;
     auto it = llvm::find_if(parameters, [&](const Node *p) { return p->str("arg") == key; });
     if (key.empty() || it == parameters.end()) {
-      typeError(*k, key.empty() ? std::string("`**` arguments are not supported") : "'" + callee.name + "' has no parameter '" + key + "'", "parameters: " + names);
+      typeError(*k,
+                key.empty() ? std::string("`**` arguments are not supported")
+                            : "'" + callee.name + "' has no parameter '" + key + "'",
+                "parameters: " + names);
       return false;
     }
     const Node *&slot = values[it - parameters.begin()];
@@ -141,9 +157,14 @@ bool Walker::bindArguments(const Node &node, const Function &callee, std::vector
       bound.emplace_back(name, fromPython(v));
     } else {
       const Node *annotation = parameters[i]->get("annotation");
-      bool isOut = annotation && annotation->kind == "Subscript" && (dottedName(*annotation->get("value")) == "pl.Out" || dottedName(*annotation->get("value")) == "pl.InOut");
+      bool isOut = annotation && annotation->kind == "Subscript" &&
+                   (dottedName(*annotation->get("value")) == "pl.Out" ||
+                    dottedName(*annotation->get("value")) == "pl.InOut");
       if (!allowMissing || !isOut) {
-        typeError(node, "'" + callee.name + "': argument '" + name + "' is missing, " + llvm::Twine(parameters.size()) + " are needed", "parameters: " + names);
+        typeError(node,
+                  "'" + callee.name + "': argument '" + name + "' is missing, " +
+                      llvm::Twine(parameters.size()) + " are needed",
+                  "parameters: " + names);
         return false;
       }
       bound.emplace_back(name, none()); // made by the caller of this function
@@ -153,7 +174,8 @@ bool Walker::bindArguments(const Node &node, const Function &callee, std::vector
   return good;
 }
 
-Val Walker::inlineCall(const Node &node, const Function &callee, const std::vector<std::pair<std::string, Val>> &arguments,
+Val Walker::inlineCall(const Node &node, const Function &callee,
+                       const std::vector<std::pair<std::string, Val>> &arguments,
                        const std::vector<const Node *> &nodes) {
   Frame inner;
   inner.function = &callee;
@@ -172,7 +194,9 @@ Val Walker::inlineCall(const Node &node, const Function &callee, const std::vect
 
   // Annotations of the parameters: symbols, and a check where they say something.
   const Node &signature = *callee.def->get("args");
-  AnnotationReader reader(callee.env.get(), [&](const Node &at, ErrorKind kind, std::string message, std::string help) { error(kind, at, message, help); });
+  AnnotationReader reader(callee.env.get(),
+                          [&](const Node &at, ErrorKind kind, std::string message,
+                              std::string help) { error(kind, at, message, help); });
   size_t errors = m.diagnostics.size();
   size_t position = 0;
   Frame *caller = frame;
@@ -198,33 +222,47 @@ Val Walker::inlineCall(const Node &node, const Function &callee, const std::vect
         if (value.isConstant() && isFloat(value.dtype) == isFloat(*spec.dtype))
           value = castScalar(value, *spec.dtype, locationOf(node));
         else if (!compatible(value.dtype, *spec.dtype))
-          typeError(at, "'" + callee.name + "': parameter '" + name + "' is a " + nameOf(*spec.dtype) + " scalar, the argument is " + describe(value),
+          typeError(at,
+                    "'" + callee.name + "': parameter '" + name + "' is a " + nameOf(*spec.dtype) +
+                        " scalar, the argument is " + describe(value),
                     "convert it: pl.cast(x, pl." + nameOf(*spec.dtype).str() + ")");
       } else if (spec.kind == ParamSpec::Tensor || spec.kind == ParamSpec::Tile) {
         if (!value.isShaped()) {
-          typeError(at, "'" + callee.name + "': parameter '" + name + "' is a tensor, the argument is " + describe(value));
+          typeError(at, "'" + callee.name + "': parameter '" + name +
+                            "' is a tensor, the argument is " + describe(value));
           continue;
         }
         if (spec.dtype && *spec.dtype != value.dtype)
-          typeError(at, "'" + callee.name + "': parameter '" + name + "' has " + nameOf(*spec.dtype) + " elements, the argument is " + describe(value));
+          typeError(at, "'" + callee.name + "': parameter '" + name + "' has " +
+                            nameOf(*spec.dtype) + " elements, the argument is " + describe(value));
         if (spec.shape && spec.shape->size() != value.rank()) {
-          typeError(at, "'" + callee.name + "': parameter '" + name + "' has rank " + llvm::Twine(spec.shape->size()) + ", the argument is " + describe(value));
+          typeError(at, "'" + callee.name + "': parameter '" + name + "' has rank " +
+                            llvm::Twine(spec.shape->size()) + ", the argument is " +
+                            describe(value));
           continue;
         }
         for (size_t i = 0; spec.shape && i < spec.shape->size(); ++i) {
           const ExtentSpec &e = (*spec.shape)[i];
           if (e.size && symbols.equal(Affine(*e.size), value.shape[i]) == false) {
-            typeError(at, "'" + callee.name + "': parameter '" + name + "' has extent " + llvm::Twine(*e.size) + " in axis " + llvm::Twine(i) + ", the argument is " + describe(value));
+            typeError(at, "'" + callee.name + "': parameter '" + name + "' has extent " +
+                              llvm::Twine(*e.size) + " in axis " + llvm::Twine(i) +
+                              ", the argument is " + describe(value));
             break;
           }
           if (!e.size && !e.name.empty())
             inner.dynamicDims.try_emplace(e.name, name, i);
         }
-      } else if (spec.kind == ParamSpec::Array && (value.kind != Val::Array || value.extent != spec.extent || value.dtype != *spec.dtype)) {
-        typeError(at, "'" + callee.name + "': parameter '" + name + "' is an array of " + llvm::Twine(spec.extent) + " " + nameOf(*spec.dtype) + ", the argument is " + describe(value));
+      } else if (spec.kind == ParamSpec::Array &&
+                 (value.kind != Val::Array || value.extent != spec.extent ||
+                  value.dtype != *spec.dtype)) {
+        typeError(at, "'" + callee.name + "': parameter '" + name + "' is an array of " +
+                          llvm::Twine(spec.extent) + " " + nameOf(*spec.dtype) +
+                          ", the argument is " + describe(value));
       }
     }
-  if (m.diagnostics.size() != errors && llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errors), [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; }))
+  if (m.diagnostics.size() != errors &&
+      llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errors),
+                   [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; }))
     return Val();
 
   frame = &inner;
@@ -244,7 +282,8 @@ Val Walker::inlineCall(const Node &node, const Function &callee, const std::vect
       auto outer = frame->vars.find(nodes[i]->str("id"));
       if (outer == frame->vars.end())
         continue;
-      if (it->second.isShaped() && outer->second.isShaped() && it->second.root == outer->second.root && it->second.view == outer->second.view)
+      if (it->second.isShaped() && outer->second.isShaped() &&
+          it->second.root == outer->second.root && it->second.view == outer->second.view)
         outer->second = it->second;
       else if (it->second.kind == Val::Array && outer->second.kind == Val::Array)
         outer->second = it->second;

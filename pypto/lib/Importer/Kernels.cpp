@@ -9,9 +9,12 @@ using namespace mlir;
 namespace pypto::importer {
 using ast::Node;
 
-static const char *directionName(ParamInfo::Direction d) { return d == ParamInfo::In ? "in" : d == ParamInfo::Out ? "out" : "inout"; }
+static const char *directionName(ParamInfo::Direction d) {
+  return d == ParamInfo::In ? "in" : d == ParamInfo::Out ? "out" : "inout";
+}
 
-bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm::StringRef functionType, bool isEntry, KernelInfo &info) {
+bool Walker::build(const Function &function, std::vector<ParamSpec> params,
+                   llvm::StringRef functionType, bool isEntry, KernelInfo &info) {
   const Node &def = *function.def;
   top = &function;
   size_t errorMark = m.diagnostics.size();
@@ -71,18 +74,22 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
       llvm::SmallVector<int64_t> sizes;
       for (const Affine &a : shape)
         sizes.push_back(a.isConstant() ? a.constant : ShapedType::kDynamic);
-      types.push_back(TensorType::get(sizes, elementType(*p.dtype), p.strides, p.layout, llvm::ArrayRef<int64_t>()));
+      types.push_back(TensorType::get(sizes, elementType(*p.dtype), p.strides, p.layout,
+                                      llvm::ArrayRef<int64_t>()));
       argumentOf.push_back(i);
     } else if (p.kind == ParamSpec::Scalar) {
       if (p.dtype == DType::TaskId) {
         v.kind = Val::TaskId;
       } else {
-        v = scalar(Value(), *p.dtype, isInteger(*p.dtype) ? symbols.fresh({}, isEntry ? int(i) : -1) : Affine());
+        v = scalar(Value(), *p.dtype,
+                   isInteger(*p.dtype) ? symbols.fresh({}, isEntry ? int(i) : -1) : Affine());
       }
       types.push_back(elementType(*p.dtype));
       argumentOf.push_back(i);
     } else {
-      unsupported(*p.node, "parameter '" + p.name + "' has a type that a function of this kind cannot take", "pass it to a @pl.jit.inline function");
+      unsupported(*p.node,
+                  "parameter '" + p.name + "' has a type that a function of this kind cannot take",
+                  "pass it to a @pl.jit.inline function");
     }
     values.push_back(v);
   }
@@ -91,7 +98,8 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
 
   OpBuilder moduleBuilder(m.context);
   moduleBuilder.setInsertionPointToEnd(m.module->getBody());
-  auto func = func::FuncOp::create(moduleBuilder, loc, symbol, FunctionType::get(m.context, types, {}));
+  auto func =
+      func::FuncOp::create(moduleBuilder, loc, symbol, FunctionType::get(m.context, types, {}));
   info.func = func;
   Block *body = func.addEntryBlock();
   b.setInsertionPointToStart(body);
@@ -112,7 +120,8 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
     else
       returned = {*first.result};
   }
-  bool hasErrors = llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark), [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; });
+  bool hasErrors = llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark),
+                                [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; });
   llvm::SmallVector<Value> results;
   llvm::SmallVector<int64_t> returns;
   for (const Val &v : returned) {
@@ -124,7 +133,9 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
     }
     if (!v.isShaped()) {
       if (!hasErrors)
-        typeError(def, "'" + function.name + "' returns " + describe(v) + "; a function returns tensors", "write the scalar into a tensor with pl.write");
+        typeError(def,
+                  "'" + function.name + "' returns " + describe(v) + "; a function returns tensors",
+                  "write the scalar into a tensor with pl.write");
       continue;
     }
     returns.push_back(-static_cast<int64_t>(results.size()) - 1);
@@ -148,11 +159,15 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
       continue;
     Node at;
     at.span = span;
-    invalid(at, "'" + name + "' is an output parameter, but this only binds the name to a new value; the caller's tensor is never written",
+    invalid(at,
+            "'" + name +
+                "' is an output parameter, but this only binds the name to a new value; the "
+                "caller's tensor is never written",
             "write " + name + "[:] = …, or " + name + " = pl.assemble(" + name + ", …, [0, 0])");
   }
   func::ReturnOp::create(b, loc, results);
-  func.setFunctionType(FunctionType::get(m.context, types, llvm::map_to_vector(results, [](Value v) { return v.getType(); })));
+  func.setFunctionType(FunctionType::get(
+      m.context, types, llvm::map_to_vector(results, [](Value v) { return v.getType(); })));
 
   // What callers and the lowering read.
   func->setAttr("pypto.func_type", b.getStringAttr(functionType));
@@ -178,15 +193,20 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params, llvm
   }
   frame = nullptr;
   return m.diagnostics.size() == errorMark ||
-         llvm::none_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark), [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; });
+         llvm::none_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark),
+                       [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; });
 }
 
-KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const std::vector<Val> &arguments, const std::vector<const Node *> &nodes) {
+KernelInfo *Walker::kernelFor(const Node &node, const Function &callee,
+                              const std::vector<Val> &arguments,
+                              const std::vector<const Node *> &nodes) {
   if (llvm::is_contained(m.building, &callee)) {
     invalid(node, "'" + callee.name + "' calls itself", "a kernel cannot be recursive");
     return nullptr;
   }
-  AnnotationReader reader(callee.env.get(), [&](const Node &at, ErrorKind kind, std::string message, std::string help) { error(kind, at, message, help); });
+  AnnotationReader reader(callee.env.get(),
+                          [&](const Node &at, ErrorKind kind, std::string message,
+                              std::string help) { error(kind, at, message, help); });
   const Node &signature = *callee.def->get("args");
   std::vector<const Node *> parameters;
   for (const char *field : {"posonlyargs", "args", "kwonlyargs"})
@@ -207,12 +227,16 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const st
     const Val &v = arguments[i];
     const Node &at = nodes[i] ? *nodes[i] : node;
     auto mismatch = [&](const llvm::Twine &what) {
-      typeError(at, "'" + callee.name + "': parameter '" + spec.name + "' " + what + ", the argument is " + describe(v));
+      typeError(at, "'" + callee.name + "': parameter '" + spec.name + "' " + what +
+                        ", the argument is " + describe(v));
       return nullptr;
     };
-    if (spec.kind == ParamSpec::Bare && (callee.form == Function::Form::Plain || v.isShaped() == false)) {
+    if (spec.kind == ParamSpec::Bare &&
+        (callee.form == Function::Form::Plain || v.isShaped() == false)) {
       if (callee.form == Function::Form::Plain) {
-        typeError(*spec.node, "parameter '" + spec.name + "' of '" + callee.name + "' has no annotation", "write " + spec.name + ": pl.Tensor[[…], dtype]");
+        typeError(*spec.node,
+                  "parameter '" + spec.name + "' of '" + callee.name + "' has no annotation",
+                  "write " + spec.name + ": pl.Tensor[[…], dtype]");
         return nullptr;
       }
       if (v.isConstant() || v.kind == Val::Py || v.kind == Val::Tuple || v.kind == Val::None) {
@@ -237,7 +261,8 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const st
         spec.kind = ParamSpec::Scalar;
         if (v.isScalar())
           spec.dtype = v.dtype;
-        out << ";" << int(baked.kind) << ":" << baked.integer << ":" << baked.real << ":" << baked.text;
+        out << ";" << int(baked.kind) << ":" << baked.integer << ":" << baked.real << ":"
+            << baked.text;
         params.push_back(std::move(spec));
         continue;
       }
@@ -256,8 +281,12 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const st
       params.push_back(std::move(spec));
       continue;
     }
-    if (spec.kind == ParamSpec::Array || spec.kind == ParamSpec::Tuple || spec.kind == ParamSpec::Tile) {
-      typeError(*spec.node, "parameter '" + spec.name + "' of kernel '" + callee.name + "' must be a tensor or a scalar", "pass it to a @pl.jit.inline function");
+    if (spec.kind == ParamSpec::Array || spec.kind == ParamSpec::Tuple ||
+        spec.kind == ParamSpec::Tile) {
+      typeError(*spec.node,
+                "parameter '" + spec.name + "' of kernel '" + callee.name +
+                    "' must be a tensor or a scalar",
+                "pass it to a @pl.jit.inline function");
       return nullptr;
     }
     if (v.kind != Val::Tensor || !v.gm)
@@ -273,7 +302,8 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const st
         e.name = (*spec.shape)[axis].name;
       if (spec.shape && (*spec.shape)[axis].size) {
         if (symbols.equal(Affine(*(*spec.shape)[axis].size), v.shape[axis]) == false)
-          return mismatch("has extent " + llvm::Twine(*(*spec.shape)[axis].size) + " in axis " + llvm::Twine(axis));
+          return mismatch("has extent " + llvm::Twine(*(*spec.shape)[axis].size) + " in axis " +
+                          llvm::Twine(axis));
         e.size = v.shape[axis].isConstant() ? std::optional(v.shape[axis].constant) : std::nullopt;
       } else if (v.shape[axis].isConstant()) {
         e.size = v.shape[axis].constant;
@@ -307,7 +337,8 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee, const st
   return &it->second;
 }
 
-Val Walker::launch(const Node &node, const Function &callee, std::vector<std::pair<std::string, Val>> arguments,
+Val Walker::launch(const Node &node, const Function &callee,
+                   std::vector<std::pair<std::string, Val>> arguments,
                    const std::vector<const Node *> &nodes, Launch &parts, Val *task) {
   Location loc = locationOf(node);
   // Out arguments that were left out.
@@ -316,7 +347,9 @@ Val Walker::launch(const Node &node, const Function &callee, std::vector<std::pa
     if (nodes[i] || arguments[i].second.kind != Val::None)
       continue;
     ParamSpec spec;
-    AnnotationReader reader(callee.env.get(), [&](const Node &at, ErrorKind kind, std::string message, std::string help) { error(kind, at, message, help); });
+    AnnotationReader reader(callee.env.get(),
+                            [&](const Node &at, ErrorKind kind, std::string message,
+                                std::string help) { error(kind, at, message, help); });
     for (const auto &p : signature.list("args"))
       if (p->str("arg") == arguments[i].first && !reader.read(p->get("annotation"), spec))
         return Val();
@@ -324,15 +357,19 @@ Val Walker::launch(const Node &node, const Function &callee, std::vector<std::pa
     for (size_t axis = 0; whole && axis < spec.shape->size(); ++axis)
       whole = (*spec.shape)[axis].size.has_value();
     if (!whole)
-      return typeError(node, "'" + callee.name + "': argument '" + arguments[i].first + "' is missing, and its annotation gives no constant shape to make it from",
-                       "pass pl.create_tensor(…)");
+      return typeError(
+          node,
+          "'" + callee.name + "': argument '" + arguments[i].first +
+              "' is missing, and its annotation gives no constant shape to make it from",
+          "pass pl.create_tensor(…)");
     std::vector<Val> shape;
     for (const ExtentSpec &e : *spec.shape)
       shape.push_back(constantInt(*e.size));
     PyValue type;
     type.kind = PyValue::DType;
     type.text = nameOf(*spec.dtype);
-    arguments[i].second = buildOp("create_tensor", node, {{"shape", tuple(shape)}, {"dtype", fromPython(type)}});
+    arguments[i].second =
+        buildOp("create_tensor", node, {{"shape", tuple(shape)}, {"dtype", fromPython(type)}});
     if (arguments[i].second.isUnknown())
       return Val();
   }
@@ -366,9 +403,11 @@ Val Walker::launch(const Node &node, const Function &callee, std::vector<std::pa
     op.groups["predicate_tensor"].push_back(parts.predicateTensor);
     op.groups["predicate_indices"] = parts.predicateIndices;
     op.attributes.push_back(b.getNamedAttr("predicate_op", b.getStringAttr(parts.predicateOp)));
-    op.attributes.push_back(b.getNamedAttr("predicate_target", b.getI64IntegerAttr(parts.predicateTarget)));
+    op.attributes.push_back(
+        b.getNamedAttr("predicate_target", b.getI64IntegerAttr(parts.predicateTarget)));
   }
-  op.attributes.push_back(b.getNamedAttr("callee", FlatSymbolRefAttr::get(m.context, kernel->name)));
+  op.attributes.push_back(
+      b.getNamedAttr("callee", FlatSymbolRefAttr::get(m.context, kernel->name)));
   if (!noDep.empty())
     op.attributes.push_back(b.getNamedAttr("no_dep", b.getDenseI64ArrayAttr(noDep)));
   if (parts.syncStart)

@@ -113,7 +113,9 @@ Assigned namesAssigned(const Statements &statements) {
   return names;
 }
 
-Liveness::Liveness(const Node &function, const Names &atExit) { block(function.list("body"), atExit); }
+Liveness::Liveness(const Node &function, const Names &atExit) {
+  block(function.list("body"), atExit);
+}
 
 const Names &Liveness::find(const std::map<const Node *, Names> &map, const Node &key) {
   static const Names none;

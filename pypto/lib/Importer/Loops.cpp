@@ -30,7 +30,8 @@ static bool leaves(const Statements &statements, const char *kind) {
 
 static bool yieldsAtTop(const Statements &statements) {
   for (const auto &s : statements)
-    if ((s->kind == "Assign" || s->kind == "AnnAssign" || s->kind == "Expr") && isCallOf(s->get("value"), "yield_"))
+    if ((s->kind == "Assign" || s->kind == "AnnAssign" || s->kind == "Expr") &&
+        isCallOf(s->get("value"), "yield_"))
       return true;
   return false;
 }
@@ -38,7 +39,8 @@ static bool yieldsAtTop(const Statements &statements) {
 Value Walker::retype(Value value, Type type, Location loc) {
   if (value.getType() == type)
     return value;
-  return UnrealizedConversionCastOp::create(b, loc, TypeRange(type), ValueRange(value)).getResult(0);
+  return UnrealizedConversionCastOp::create(b, loc, TypeRange(type), ValueRange(value))
+      .getResult(0);
 }
 
 bool Walker::parseLoop(const Node &node, LoopForm &form) {
@@ -46,8 +48,11 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
   const Node &target = *node.get("target");
   form.node = &node;
   std::string path = iter.kind == "Call" ? dottedName(*iter.get("func")) : std::string();
-  static const std::map<std::string, LoopForm::Kind> kinds = {{"pl.range", LoopForm::Range}, {"pl.parallel", LoopForm::Parallel}, {"pl.pipeline", LoopForm::Pipeline},
-                                                               {"pl.unroll", LoopForm::Unroll}, {"pl.while_", LoopForm::CondWhile}};
+  static const std::map<std::string, LoopForm::Kind> kinds = {{"pl.range", LoopForm::Range},
+                                                              {"pl.parallel", LoopForm::Parallel},
+                                                              {"pl.pipeline", LoopForm::Pipeline},
+                                                              {"pl.unroll", LoopForm::Unroll},
+                                                              {"pl.while_", LoopForm::CondWhile}};
   auto kind = kinds.find(path);
   if (kind == kinds.end()) {
     std::string what = path.empty() ? "this" : path + "(…)";
@@ -65,7 +70,8 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
       initValues = &value;
     } else if (key == "stage" && form.kind == LoopForm::Pipeline) {
       stage = &value;
-    } else if (key == "attrs" && form.kind != LoopForm::Unroll && form.kind != LoopForm::CondWhile) {
+    } else if (key == "attrs" && form.kind != LoopForm::Unroll &&
+               form.kind != LoopForm::CondWhile) {
       if (value.kind != "Dict") {
         syntax(value, "attrs is a dict literal");
         return false;
@@ -74,8 +80,10 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
         const Node *attrKey = value.list("keys")[i].get();
         const Node &attrValue = *value.list("values")[i];
         auto *text = attrKey ? std::get_if<std::string>(&attrKey->constant) : nullptr;
-        if (!text || attrValue.kind != "Constant" || std::holds_alternative<std::monostate>(attrValue.constant)) {
-          syntax(attrKey ? *attrKey : value, "attrs maps string literals to int, float, bool or str constants");
+        if (!text || attrValue.kind != "Constant" ||
+            std::holds_alternative<std::monostate>(attrValue.constant)) {
+          syntax(attrKey ? *attrKey : value,
+                 "attrs maps string literals to int, float, bool or str constants");
           return false;
         }
         Attribute attr;
@@ -90,8 +98,12 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
         form.attributes.push_back(b.getNamedAttr("pypto.attr." + *text, attr));
       }
     } else {
-      std::string accepted = form.kind == LoopForm::Unroll ? "none" : form.kind == LoopForm::CondWhile ? "init_values" : form.kind == LoopForm::Pipeline ? "stage, init_values, attrs" : "init_values, attrs";
-      syntax(*k, name + ": unknown keyword '" + key + "'", key == "stage" ? "stage belongs to pl.pipeline" : "accepted: " + accepted);
+      std::string accepted = form.kind == LoopForm::Unroll      ? "none"
+                             : form.kind == LoopForm::CondWhile ? "init_values"
+                             : form.kind == LoopForm::Pipeline  ? "stage, init_values, attrs"
+                                                                : "init_values, attrs";
+      syntax(*k, name + ": unknown keyword '" + key + "'",
+             key == "stage" ? "stage belongs to pl.pipeline" : "accepted: " + accepted);
       return false;
     }
   }
@@ -99,13 +111,15 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
   const Node *carried = nullptr;
   if (form.kind == LoopForm::CondWhile) {
     if (!initValues) {
-      syntax(iter, "pl.while_ needs init_values", "write for (x,) in pl.while_(init_values=(x0,)):");
+      syntax(iter, "pl.while_ needs init_values",
+             "write for (x,) in pl.while_(init_values=(x0,)):");
       return false;
     }
     carried = &target;
   } else if (target.kind == "Name") {
     form.index = target.str("id");
-  } else if (target.kind == "Tuple" && target.list("elts").size() == 2 && target.list("elts")[0]->kind == "Name" &&
+  } else if (target.kind == "Tuple" && target.list("elts").size() == 2 &&
+             target.list("elts")[0]->kind == "Name" &&
              (target.list("elts")[1]->kind == "Tuple" || target.list("elts")[1]->kind == "Name")) {
     form.index = target.list("elts")[0]->str("id");
     carried = target.list("elts")[1].get();
@@ -136,7 +150,8 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
     for (const auto &e : carried->list("elts"))
       names.push_back(e.get());
     if (names.size() != initValues->list("elts").size()) {
-      syntax(*carried, "there are " + llvm::Twine(names.size()) + " carried names for " + llvm::Twine(initValues->list("elts").size()) + " init_values");
+      syntax(*carried, "there are " + llvm::Twine(names.size()) + " carried names for " +
+                           llvm::Twine(initValues->list("elts").size()) + " init_values");
       return false;
     }
     for (size_t i = 0; i < names.size(); ++i) {
@@ -157,8 +172,10 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
       syntax(*iter.list("args")[0], "pl.while_ takes init_values only");
       return false;
     }
-    if (body.empty() || body[0]->kind != "Expr" || !isCallOf(body[0]->get("value"), "cond") || body[0]->get("value")->list("args").size() != 1) {
-      syntax(body.empty() ? node : *body[0], "the first statement of a pl.while_ loop is pl.cond(condition)");
+    if (body.empty() || body[0]->kind != "Expr" || !isCallOf(body[0]->get("value"), "cond") ||
+        body[0]->get("value")->list("args").size() != 1) {
+      syntax(body.empty() ? node : *body[0],
+             "the first statement of a pl.while_ loop is pl.cond(condition)");
       return false;
     }
     for (size_t i = 1; i < body.size(); ++i)
@@ -171,7 +188,9 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
   // Bounds.
   const auto &args = iter.list("args");
   if (args.empty() || args.size() > 3) {
-    syntax(iter, args.empty() ? name + " needs a bound" : name + " takes at most start, stop and step", "write " + name + "(stop) or " + name + "(start, stop, step)");
+    syntax(iter,
+           args.empty() ? name + " needs a bound" : name + " takes at most start, stop and step",
+           "write " + name + "(stop) or " + name + "(start, stop, step)");
     return false;
   }
   std::vector<Val> bounds;
@@ -180,13 +199,15 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
     if (v.isUnknown())
       return false;
     if (!v.isScalar() || !isInteger(v.dtype)) {
-      form.kind == LoopForm::Unroll ? syntax(*a, "pl.unroll: a bound is an integer constant, not " + describe(v))
-                                    : syntax(*a, name + ": a bound is an integer, not " + describe(v));
+      form.kind == LoopForm::Unroll
+          ? syntax(*a, "pl.unroll: a bound is an integer constant, not " + describe(v))
+          : syntax(*a, name + ": a bound is an integer, not " + describe(v));
       return false;
     }
     if (form.kind == LoopForm::Unroll && !v.integer()) {
       askToBake(v);
-      syntax(*a, "pl.unroll needs constant bounds, this one is known at run time only", "use pl.range");
+      syntax(*a, "pl.unroll needs constant bounds, this one is known at run time only",
+             "use pl.range");
       return false;
     }
     bounds.push_back(castScalar(v, DType::Index, locationOf(*a)));
@@ -200,7 +221,8 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
   }
   if (form.kind == LoopForm::Pipeline) {
     if (!stage) {
-      syntax(iter, "pl.pipeline needs stage, the number of iterations in flight", "write pl.pipeline(…, stage=2)");
+      syntax(iter, "pl.pipeline needs stage, the number of iterations in flight",
+             "write pl.pipeline(…, stage=2)");
       return false;
     }
     Val v = expr(*stage);
@@ -209,7 +231,8 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
     if (!v.integer() || v.dtype == DType::Bool || *v.integer() < 1) {
       if (v.isScalar())
         askToBake(v);
-      syntax(*stage, "stage is a positive integer constant, this is " + (v.integer() ? std::to_string(*v.integer()) : describe(v)));
+      syntax(*stage, "stage is a positive integer constant, this is " +
+                         (v.integer() ? std::to_string(*v.integer()) : describe(v)));
       return false;
     }
     form.stage = *v.integer();
@@ -260,7 +283,8 @@ void Walker::unrollLoop(const LoopForm &form) {
   int64_t low = *form.low.integer(), high = *form.high.integer(), step = *form.step.integer();
   int64_t trips = step > 0 ? (high - low + step - 1) / step : (low - high - step - 1) / -step;
   if (trips > 4096) {
-    syntax(*form.node->get("iter"), "pl.unroll would repeat its body " + llvm::Twine(trips) + " times", "use pl.range");
+    syntax(*form.node->get("iter"),
+           "pl.unroll would repeat its body " + llvm::Twine(trips) + " times", "use pl.range");
     return;
   }
   context.loops.push_back("unroll");
@@ -278,8 +302,8 @@ void Walker::unrollLoop(const LoopForm &form) {
 namespace {
 struct Carried {
   std::string name;
-  Val init;    // Unknown: undefined before the loop
-  Val pattern; // type inside
+  Val init;               // Unknown: undefined before the loop
+  Val pattern;            // type inside
   std::vector<bool> open; // axes whose valid extent is known at run time only
 };
 } // namespace
@@ -349,11 +373,14 @@ void Walker::buildLoop(LoopForm &form) {
       continue;
     }
     const Val &v = it->second;
-    if (v.isScalar() || v.kind == Val::Array || v.kind == Val::TaskId || (v.isShaped() && !v.gm))
+    bool byYield = llvm::is_contained(hidden, name);
+    if (v.isScalar() || v.kind == Val::Array || v.kind == Val::TaskId ||
+        (v.isShaped() && (!v.gm || byYield)))
       carry(name, v, v);
   }
 
-  const char *loopNames[] = {"range", "parallel", "pipeline", "unroll", "while", "while", "split_aiv"};
+  const char *loopNames[] = {"range", "parallel", "pipeline", "unroll",
+                             "while", "while",    "split_aiv"};
   const bool isSplit = form.kind == LoopForm::SplitAiv;
   const Context savedContext = context;
   if (isSplit) {
@@ -373,7 +400,8 @@ void Walker::buildLoop(LoopForm &form) {
   bool failed = false;
   for (int attempt = 0;; ++attempt) {
     if (attempt > 40) {
-      error(ErrorKind::Internal, node, "the types of the values that this loop carries do not settle");
+      error(ErrorKind::Internal, node,
+            "the types of the values that this loop carries do not settle");
       failed = true;
       break;
     }
@@ -406,10 +434,14 @@ void Walker::buildLoop(LoopForm &form) {
       conditionRegion = std::make_unique<Region>();
       Block *conditionBlock = b.createBlock(conditionRegion.get(), {}, types, locations);
       enter(*conditionBlock, 0);
-      const Node &test = form.kind == LoopForm::While ? *node.get("test") : *wholeBody[0]->get("value")->list("args")[0];
+      const Node &test = form.kind == LoopForm::While
+                             ? *node.get("test")
+                             : *wholeBody[0]->get("value")->list("args")[0];
       Val condition = expr(test);
       if (!condition.isUnknown() && (!condition.isScalar() || condition.dtype != DType::Bool))
-        condition = typeError(test, "a condition must be a BOOL scalar, this is " + describe(condition), condition.isScalar() ? "compare it: x != 0" : "");
+        condition =
+            typeError(test, "a condition must be a BOOL scalar, this is " + describe(condition),
+                      condition.isScalar() ? "compare it: x != 0" : "");
       if (condition.isUnknown() && m.diagnostics.size() > errorMark) {
         failed = true;
         break;
@@ -436,25 +468,34 @@ void Walker::buildLoop(LoopForm &form) {
     if (!isWhile) {
       int64_t step = isSplit ? 1 : form.step.integer().value_or(1);
       // The loop variable is low + step * k.
-      Affine span = step > 0 ? symbols.sub(form.high.affine, form.low.affine) : symbols.sub(form.low.affine, form.high.affine);
+      Affine span = step > 0 ? symbols.sub(form.high.affine, form.low.affine)
+                             : symbols.sub(form.low.affine, form.high.affine);
       Bounds range{0, symbols.bounds(span).high};
       int64_t width = std::abs(step);
       if (range.high)
         range.high = std::max<int64_t>(0, llvm::divideFloorSigned(*range.high - 1, width));
       Val index;
       if (form.step.integer() && step > 0) {
-        index = scalar(body->getArgument(0), DType::Index, symbols.add(form.low.affine, symbols.mul(symbols.fresh(range), Affine(step))));
+        index =
+            scalar(body->getArgument(0), DType::Index,
+                   symbols.add(form.low.affine, symbols.mul(symbols.fresh(range), Affine(step))));
         // When the difference is not known, the bounds of both ends still are.
-        Bounds low = symbols.bounds(form.low.affine), high = symbols.bounds(form.high.affine), direct = symbols.bounds(index.affine);
+        Bounds low = symbols.bounds(form.low.affine), high = symbols.bounds(form.high.affine),
+               direct = symbols.bounds(index.affine);
         if (!direct.high && high.high)
           index.affine = symbols.fresh({low.low, *high.high - 1});
       } else if (form.step.integer()) {
-        Affine form_ = symbols.add(form.low.affine, symbols.mul(symbols.fresh(range), Affine(step)));
-        Value scaled = arith::MulIOp::create(b, loc, body->getArgument(0), materialise(form.step, loc));
-        index = scalar(arith::AddIOp::create(b, loc, materialise(form.low, loc), scaled), DType::Index, form_);
+        Affine form_ =
+            symbols.add(form.low.affine, symbols.mul(symbols.fresh(range), Affine(step)));
+        Value scaled =
+            arith::MulIOp::create(b, loc, body->getArgument(0), materialise(form.step, loc));
+        index = scalar(arith::AddIOp::create(b, loc, materialise(form.low, loc), scaled),
+                       DType::Index, form_);
       } else {
         Bounds low = symbols.bounds(form.low.affine), high = symbols.bounds(form.high.affine);
-        index = scalar(body->getArgument(0), DType::Index, symbols.fresh({low.low, high.high ? std::optional<int64_t>(*high.high - 1) : std::nullopt}));
+        index = scalar(body->getArgument(0), DType::Index,
+                       symbols.fresh({low.low, high.high ? std::optional<int64_t>(*high.high - 1)
+                                                         : std::nullopt}));
       }
       frame->vars[form.index] = index;
     }
@@ -466,10 +507,13 @@ void Walker::buildLoop(LoopForm &form) {
       candidates.insert(assigned.weak.begin(), assigned.weak.end());
       candidates.insert(hidden.begin(), hidden.end());
       Val go = logicalNot(frame->vars["$break"], loc);
-      branch(node, go, candidates, all, [&] {
-        yieldTargets = form.yields ? &hidden : nullptr;
-        block(wholeBody, firstStatement);
-      }, [] {});
+      branch(
+          node, go, candidates, all,
+          [&] {
+            yieldTargets = form.yields ? &hidden : nullptr;
+            block(wholeBody, firstStatement);
+          },
+          [] {});
     } else {
       block(wholeBody, firstStatement);
     }
@@ -477,7 +521,8 @@ void Walker::buildLoop(LoopForm &form) {
     yieldTargets = savedTargets;
     after = frame->vars;
     if (m.diagnostics.size() > errorMark &&
-        llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark), [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; })) {
+        llvm::any_of(llvm::ArrayRef(m.diagnostics).drop_front(errorMark),
+                     [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; })) {
       failed = true;
       break;
     }
@@ -496,8 +541,10 @@ void Walker::buildLoop(LoopForm &form) {
         last = guess->second;
       }
       if (!sameType(c.pattern, last)) {
-        bool literal = c.init.isConstant() && last.isScalar() && c.pattern.isScalar() && isFloat(c.pattern.dtype) == isFloat(last.dtype) &&
-                       c.pattern.dtype != DType::Bool && last.dtype != DType::Bool && (c.pattern.dtype == DType::Index || c.pattern.dtype == DType::FP32);
+        bool literal = c.init.isConstant() && last.isScalar() && c.pattern.isScalar() &&
+                       isFloat(c.pattern.dtype) == isFloat(last.dtype) &&
+                       c.pattern.dtype != DType::Bool && last.dtype != DType::Bool &&
+                       (c.pattern.dtype == DType::Index || c.pattern.dtype == DType::FP32);
         if (literal) {
           c.init = castScalar(c.init, last.dtype, loc);
           c.pattern.dtype = last.dtype;
@@ -509,7 +556,9 @@ void Walker::buildLoop(LoopForm &form) {
           again = true;
           continue;
         }
-        typeError(node, "'" + c.name + "' is " + describe(c.init) + " before the loop and " + describe(last) + " after an iteration",
+        typeError(node,
+                  "'" + c.name + "' is " + describe(c.init) + " before the loop and " +
+                      describe(last) + " after an iteration",
                   "a value that a loop carries keeps its type; use a new name");
         failed = true;
         break;
@@ -525,7 +574,8 @@ void Walker::buildLoop(LoopForm &form) {
           again = true;
         }
       }
-      if (c.pattern.isShaped() && c.pattern.space != last.space && c.pattern.space != MemorySpace::None) {
+      if (c.pattern.isShaped() && c.pattern.space != last.space &&
+          c.pattern.space != MemorySpace::None) {
         c.pattern.space = MemorySpace::None;
         again = true;
       }
@@ -537,7 +587,8 @@ void Walker::buildLoop(LoopForm &form) {
     Names rest = assigned.strong;
     rest.insert(assigned.weak.begin(), assigned.weak.end());
     for (const std::string &name : rest) {
-      if (isCarried.count(name) || !wanted.count(name) || name == form.index || llvm::is_contained(hidden, name))
+      if (isCarried.count(name) || !wanted.count(name) || name == form.index ||
+          llvm::is_contained(hidden, name))
         continue;
       if (form.yields && llvm::is_contained(form.carriedNames, name))
         continue;
@@ -565,8 +616,10 @@ void Walker::buildLoop(LoopForm &form) {
         continue;
       }
       const Val &old = first->second;
-      bool same = (value.value && value.value == old.value) || (value.isConstant() && old.isConstant() && value.constant == old.constant) ||
-                  (value.gm && old.gm && value.root == old.root && !value.view && !old.view) || old.isUnknown();
+      bool same = (value.value && value.value == old.value) ||
+                  (value.isConstant() && old.isConstant() && value.constant == old.constant) ||
+                  (value.gm && old.gm && value.root == old.root && !value.view && !old.view) ||
+                  old.isUnknown();
       if (!same) {
         carry(name, old, old);
         again = true;
@@ -609,7 +662,9 @@ void Walker::buildLoop(LoopForm &form) {
     llvm::SmallVector<Value> values;
     for (auto [c, last] : llvm::zip(carried, finals)) {
       Type type = typeOf(c.pattern);
-      Value value = last.isUnknown()  ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))->getResult(0)
+      Value value = last.isUnknown()  ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(),
+                                                 TypeRange(type))
+                                            ->getResult(0)
                     : last.isScalar() ? materialise(castScalar(last, c.pattern.dtype, loc), loc)
                                       : materialise(last, loc);
       values.push_back(retype(value, type, loc));
@@ -624,7 +679,9 @@ void Walker::buildLoop(LoopForm &form) {
   for (Carried &c : carried) {
     Type type = typeOf(c.pattern);
     types.push_back(type);
-    Value value = c.init.isUnknown()  ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))->getResult(0)
+    Value value = c.init.isUnknown()
+                      ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))
+                            ->getResult(0)
                   : c.init.isScalar() ? materialise(castScalar(c.init, c.pattern.dtype, loc), loc)
                                       : materialise(c.init, loc);
     inits.push_back(retype(value, type, loc));
@@ -639,7 +696,8 @@ void Walker::buildLoop(LoopForm &form) {
     if (step.integer() && *step.integer() < 0) { // count upwards, the body computes the variable
       int64_t width = -*step.integer();
       Val span = scalarBinary(node, "Sub", low, high);
-      high = scalarBinary(node, "FloorDiv", scalarBinary(node, "Add", span, constantInt(width - 1)), constantInt(width));
+      high = scalarBinary(node, "FloorDiv", scalarBinary(node, "Add", span, constantInt(width - 1)),
+                          constantInt(width));
       low = constantInt(0);
       step = constantInt(1);
     }

@@ -16,7 +16,8 @@ namespace pypto::importer {
 using ast::Node;
 
 bool Walker::commonType(const Node &node, llvm::StringRef what, Val &left, Val &right) {
-  if (left.dtype == DType::TaskId || right.dtype == DType::TaskId || left.dtype == DType::Bool || right.dtype == DType::Bool) {
+  if (left.dtype == DType::TaskId || right.dtype == DType::TaskId || left.dtype == DType::Bool ||
+      right.dtype == DType::Bool) {
     const Val &culprit = left.dtype == DType::Bool || left.dtype == DType::TaskId ? left : right;
     typeError(node, what + " does not take " + describe(culprit));
     return false;
@@ -26,7 +27,8 @@ bool Walker::commonType(const Node &node, llvm::StringRef what, Val &left, Val &
     Val &whole = isFloat(left.dtype) ? right : left;
     const Val &fraction = isFloat(left.dtype) ? left : right;
     if (!whole.isConstant()) {
-      typeError(node, what + " mixes " + describe(left) + " and " + describe(right), "convert one: pl.cast(x, pl." + nameOf(fraction.dtype).str() + ")");
+      typeError(node, what + " mixes " + describe(left) + " and " + describe(right),
+                "convert one: pl.cast(x, pl." + nameOf(fraction.dtype).str() + ")");
       return false;
     }
     whole = castScalar(whole, fraction.dtype, loc);
@@ -96,16 +98,19 @@ Val Walker::foldBinary(const Node &node, llvm::StringRef op, const Val &left, co
 
 Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val right) {
   static const std::map<std::string, const char *> symbolsOfOps = {
-      {"Add", "`+`"}, {"Sub", "`-`"}, {"Mult", "`*`"}, {"Div", "`/`"}, {"FloorDiv", "`//`"}, {"Mod", "`%`"},
-      {"LShift", "`<<`"}, {"RShift", "`>>`"}, {"BitXor", "`~`"}};
+      {"Add", "`+`"},     {"Sub", "`-`"},       {"Mult", "`*`"},
+      {"Div", "`/`"},     {"FloorDiv", "`//`"}, {"Mod", "`%`"},
+      {"LShift", "`<<`"}, {"RShift", "`>>`"},   {"BitXor", "`~`"}};
   auto known = symbolsOfOps.find(op.str());
   if (known == symbolsOfOps.end())
-    return unsupported(node, "this operator is not supported on run-time scalars", "supported are + - * / // % << >>");
+    return unsupported(node, "this operator is not supported on run-time scalars",
+                       "supported are + - * / // % << >>");
   if (!commonType(node, known->second, left, right))
     return Val();
   if (left.isConstant() && right.isConstant())
     return foldBinary(node, op, left, right);
-  if (right.isConstant() && right.real() == 0.0 && (op == "FloorDiv" || op == "Mod" || (op == "Div" && isInteger(left.dtype))))
+  if (right.isConstant() && right.real() == 0.0 &&
+      (op == "FloorDiv" || op == "Mod" || (op == "Div" && isInteger(left.dtype))))
     return invalid(node, "division by zero");
 
   DType type = left.dtype;
@@ -153,11 +158,16 @@ Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val rig
   bool isUnsigned = mlirType.isUnsignedInteger();
   Type signless = isUnsigned ? Type(IntegerType::get(m.context, bitsOf(type))) : mlirType;
   auto convert = [&](Value v, Type to) {
-    return v.getType() == to ? v : b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(v), TypeRange(to))->getResult(0);
+    return v.getType() == to
+               ? v
+               : b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(v), TypeRange(to))
+                     ->getResult(0);
   };
-  Value x = convert(materialise(left, loc), signless), y = convert(materialise(right, loc), signless), r;
+  Value x = convert(materialise(left, loc), signless),
+        y = convert(materialise(right, loc), signless), r;
   // Where the dividend is not negative and the divisor positive, truncating is flooring.
-  bool truncates = isUnsigned || (symbols.bounds(left.affine).low.value_or(-1) >= 0 && symbols.bounds(right.affine).low.value_or(0) > 0);
+  bool truncates = isUnsigned || (symbols.bounds(left.affine).low.value_or(-1) >= 0 &&
+                                  symbols.bounds(right.affine).low.value_or(0) > 0);
   if (op == "Add")
     r = arith::AddIOp::create(b, loc, x, y);
   else if (op == "Sub")
@@ -165,19 +175,23 @@ Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val rig
   else if (op == "Mult")
     r = arith::MulIOp::create(b, loc, x, y);
   else if (op == "Div")
-    r = isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y)) : Value(arith::DivSIOp::create(b, loc, x, y));
+    r = isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y))
+                   : Value(arith::DivSIOp::create(b, loc, x, y));
   else if (op == "FloorDiv")
     r = truncates && isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y))
         : truncates             ? Value(arith::DivSIOp::create(b, loc, x, y))
                                 : Value(arith::FloorDivSIOp::create(b, loc, x, y));
   else if (op == "Mod" && truncates)
-    r = isUnsigned ? Value(arith::RemUIOp::create(b, loc, x, y)) : Value(arith::RemSIOp::create(b, loc, x, y));
+    r = isUnsigned ? Value(arith::RemUIOp::create(b, loc, x, y))
+                   : Value(arith::RemSIOp::create(b, loc, x, y));
   else if (op == "Mod")
-    r = arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, x, y), y));
+    r = arith::SubIOp::create(
+        b, loc, x, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, x, y), y));
   else if (op == "LShift")
     r = arith::ShLIOp::create(b, loc, x, y);
   else if (op == "RShift")
-    r = isUnsigned ? Value(arith::ShRUIOp::create(b, loc, x, y)) : Value(arith::ShRSIOp::create(b, loc, x, y));
+    r = isUnsigned ? Value(arith::ShRUIOp::create(b, loc, x, y))
+                   : Value(arith::ShRSIOp::create(b, loc, x, y));
   else
     r = arith::XOrIOp::create(b, loc, x, y);
   return scalar(convert(r, mlirType), type, form);
@@ -190,7 +204,9 @@ Val Walker::minMax(const Node &node, bool isMax, const Val &l, const Val &r) {
     if (v->isUnknown())
       return Val();
     if (!v->isScalar())
-      return typeError(node, what + " takes scalars, not " + describe(*v), llvm::Twine("use pl.") + (isMax ? "maximum" : "minimum") + " for tensors and tiles");
+      return typeError(node, what + " takes scalars, not " + describe(*v),
+                       llvm::Twine("use pl.") + (isMax ? "maximum" : "minimum") +
+                           " for tensors and tiles");
   }
   if (!commonType(node, what, left, right))
     return Val();
@@ -202,11 +218,15 @@ Val Walker::minMax(const Node &node, bool isMax, const Val &l, const Val &r) {
   DType type = left.dtype;
   if (isFloat(type)) {
     Value x = materialise(left, loc), y = materialise(right, loc);
-    return scalar(isMax ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MinimumFOp::create(b, loc, x, y)), type);
+    return scalar(isMax ? Value(arith::MaximumFOp::create(b, loc, x, y))
+                        : Value(arith::MinimumFOp::create(b, loc, x, y)),
+                  type);
   }
   if (!isSigned(type))
-    return unsupported(node, what + " is not supported on unsigned scalars", "cast them to pl.INT64 first");
-  Affine form = isMax ? symbols.max(left.affine, right.affine) : symbols.min(left.affine, right.affine);
+    return unsupported(node, what + " is not supported on unsigned scalars",
+                       "cast them to pl.INT64 first");
+  Affine form =
+      isMax ? symbols.max(left.affine, right.affine) : symbols.min(left.affine, right.affine);
   if (form.isConstant())
     return constantInt(form.constant, type);
   if (form == left.affine)
@@ -214,23 +234,28 @@ Val Walker::minMax(const Node &node, bool isMax, const Val &l, const Val &r) {
   if (form == right.affine)
     return right;
   Value x = materialise(left, loc), y = materialise(right, loc);
-  return scalar(isMax ? Value(arith::MaxSIOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y)), type, form);
+  return scalar(isMax ? Value(arith::MaxSIOp::create(b, loc, x, y))
+                      : Value(arith::MinSIOp::create(b, loc, x, y)),
+                type, form);
 }
 
 Val Walker::compareOne(const Node &node, llvm::StringRef op, Val left, Val right) {
   if (left.isUnknown() || right.isUnknown())
     return Val();
-  static const std::map<std::string, int> codes = {{"Eq", 0}, {"NotEq", 1}, {"Lt", 2}, {"LtE", 3}, {"Gt", 4}, {"GtE", 5}};
+  static const std::map<std::string, int> codes = {{"Eq", 0},  {"NotEq", 1}, {"Lt", 2},
+                                                   {"LtE", 3}, {"Gt", 4},    {"GtE", 5}};
   auto it = codes.find(op.str());
   if (it == codes.end())
     return unsupported(node, "this comparison is not supported", "supported are == != < <= > >=");
   int code = it->second;
   if (left.isShaped() || right.isShaped())
-    return unsupported(node, "comparison operators are not defined on tensors and tiles", "use pl.cmp(a, b, cmp_type=…)");
+    return unsupported(node, "comparison operators are not defined on tensors and tiles",
+                       "use pl.cmp(a, b, cmp_type=…)");
   if (!left.isScalar() || !right.isScalar()) {
     // Python values (strings, element types, None) compare at compile time.
     if (code <= 1 && left.kind == Val::Py && right.kind == Val::Py)
-      return constantBool((left.python->kind == right.python->kind && left.python->text == right.python->text) == (code == 0));
+      return constantBool((left.python->kind == right.python->kind &&
+                           left.python->text == right.python->text) == (code == 0));
     return typeError(node, "cannot compare " + describe(left) + " and " + describe(right));
   }
   Location loc = locationOf(node);
@@ -238,14 +263,21 @@ Val Walker::compareOne(const Node &node, llvm::StringRef op, Val left, Val right
     if (left.isConstant() && right.isConstant())
       return constantBool((*left.boolean() == *right.boolean()) == (code == 0));
     auto predicate = code == 0 ? arith::CmpIPredicate::eq : arith::CmpIPredicate::ne;
-    return scalar(arith::CmpIOp::create(b, loc, predicate, materialise(left, loc), materialise(right, loc)), DType::Bool);
+    return scalar(
+        arith::CmpIOp::create(b, loc, predicate, materialise(left, loc), materialise(right, loc)),
+        DType::Bool);
   }
   if (!commonType(node, "a comparison", left, right))
     return Val();
   if (left.isConstant() && right.isConstant()) {
     bool r = false;
     auto decide = [&](auto x, auto y) {
-      r = code == 0 ? x == y : code == 1 ? x != y : code == 2 ? x < y : code == 3 ? x <= y : code == 4 ? x > y : x >= y;
+      r = code == 0   ? x == y
+          : code == 1 ? x != y
+          : code == 2 ? x < y
+          : code == 3 ? x <= y
+          : code == 4 ? x > y
+                      : x >= y;
     };
     if (isFloat(left.dtype))
       decide(*left.real(), *right.real());
@@ -254,9 +286,12 @@ Val Walker::compareOne(const Node &node, llvm::StringRef op, Val left, Val right
     return constantBool(r);
   }
   if (isFloat(left.dtype)) {
-    static constexpr arith::CmpFPredicate predicates[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OLT,
-                                                          arith::CmpFPredicate::OLE, arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE};
-    return scalar(arith::CmpFOp::create(b, loc, predicates[code], materialise(left, loc), materialise(right, loc)), DType::Bool);
+    static constexpr arith::CmpFPredicate predicates[] = {
+        arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OLT,
+        arith::CmpFPredicate::OLE, arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE};
+    return scalar(arith::CmpFOp::create(b, loc, predicates[code], materialise(left, loc),
+                                        materialise(right, loc)),
+                  DType::Bool);
   }
   if (left.affine == right.affine && isSigned(left.dtype))
     return constantBool(code == 0 || code == 3 || code == 5);
@@ -267,10 +302,14 @@ Val Walker::compareOne(const Node &node, llvm::StringRef op, Val left, Val right
   bool isUnsigned = !isSigned(left.dtype);
   if (isUnsigned) {
     Type signless = IntegerType::get(m.context, bitsOf(left.dtype));
-    x = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(x), TypeRange(signless))->getResult(0);
-    y = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(y), TypeRange(signless))->getResult(0);
+    x = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(x), TypeRange(signless))
+            ->getResult(0);
+    y = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(y), TypeRange(signless))
+            ->getResult(0);
   }
-  return scalar(arith::CmpIOp::create(b, loc, isUnsigned ? unsignedPredicates[code] : signedPredicates[code], x, y), DType::Bool);
+  return scalar(arith::CmpIOp::create(
+                    b, loc, isUnsigned ? unsignedPredicates[code] : signedPredicates[code], x, y),
+                DType::Bool);
 }
 
 /// `a < b < c` is `a < b and b < c` with b evaluated once.
@@ -296,7 +335,8 @@ Val Walker::compare(const Node &node) {
     } else if (result.boolean() == false || one.boolean() == false) {
       result = constantBool(false);
     } else if (one.boolean() != true) {
-      result = scalar(arith::AndIOp::create(b, locationOf(node), result.value, one.value), DType::Bool);
+      result =
+          scalar(arith::AndIOp::create(b, locationOf(node), result.value, one.value), DType::Bool);
     }
     left = right;
   }

@@ -31,7 +31,8 @@ static const Node *find(const Statements &statements, llvm::function_ref<bool(co
   return nullptr;
 }
 
-Operation *Walker::region(const Node &at, llvm::StringRef op, OpParts &parts, bool hasTask, bool toGlobal, llvm::ArrayRef<Type> blockArguments,
+Operation *Walker::region(const Node &at, llvm::StringRef op, OpParts &parts, bool hasTask,
+                          bool toGlobal, llvm::ArrayRef<Type> blockArguments,
                           llvm::function_ref<void(Block &)> walk) {
   Location loc = locationOf(at);
   auto owned = std::make_unique<Region>();
@@ -64,37 +65,46 @@ Operation *Walker::region(const Node &at, llvm::StringRef op, OpParts &parts, bo
       continue;
     const Val &value = last->second;
     const Val *old = first == before.end() ? nullptr : &first->second;
-    if (value.isUnknown() || value.isConstant() || value.kind == Val::None || value.kind == Val::Py) {
+    if (value.isUnknown() || value.isConstant() || value.kind == Val::None ||
+        value.kind == Val::Py) {
       frame->vars[name] = value;
       continue;
     }
-    if (old && ((value.value && value.value == old->value) || (value.gm && old->gm && value.root == old->root && !value.view && !old->view)))
+    if (old && ((value.value && value.value == old->value) ||
+                (value.gm && old->gm && value.root == old->root && !value.view && !old->view)))
       continue;
     if (value.isShaped() && value.gm && toGlobal) {
       // Another name of global memory from outside.
       if (value.view) {
-        invalid(at, "'" + name + "' is a window made inside the kernel and used after it", "make the window outside");
+        invalid(at, "'" + name + "' is a window made inside the kernel and used after it",
+                "make the window outside");
         continue;
       }
-      auto alias = llvm::find_if(before, [&](const auto &entry) { return entry.second.gm && entry.second.root == value.root && !entry.second.view; });
+      auto alias = llvm::find_if(before, [&](const auto &entry) {
+        return entry.second.gm && entry.second.root == value.root && !entry.second.view;
+      });
       if (alias != before.end()) {
         frame->vars[name] = alias->second;
         continue;
       }
     }
     if (toGlobal && !value.isShaped()) {
-      invalid(at, "'" + name + "' is " + describe(value) + " computed inside a kernel and used after it",
+      invalid(at,
+              "'" + name + "' is " + describe(value) +
+                  " computed inside a kernel and used after it",
               "a kernel gives tensors only: pl.write it into a tensor and pl.read it outside");
       frame->vars[name] = Val();
       continue;
     }
     if (op == "spmd") {
-      invalid(at, "'" + name + "' is computed by every block of pl.spmd and used after it", "write it into a window of a tensor made outside");
+      invalid(at, "'" + name + "' is computed by every block of pl.spmd and used after it",
+              "write it into a window of a tensor made outside");
       frame->vars[name] = Val();
       continue;
     }
     if (value.kind == Val::Tuple) {
-      typeError(at, "the tuple '" + name + "' cannot leave this scope", "bind its elements to names");
+      typeError(at, "the tuple '" + name + "' cannot leave this scope",
+                "bind its elements to names");
       continue;
     }
     Val result = value;
@@ -129,10 +139,13 @@ Operation *Walker::region(const Node &at, llvm::StringRef op, OpParts &parts, bo
 
 bool Walker::nameHint(const Node &node, std::string &hint) {
   auto *text = node.kind == "Constant" ? std::get_if<std::string>(&node.constant) : nullptr;
-  static const std::set<std::string> pythonKeywords = {"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-                                                        "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-                                                        "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"};
-  bool good = text && !text->empty() && !llvm::isDigit((*text)[0]) && !pythonKeywords.count(*text) &&
+  static const std::set<std::string> pythonKeywords = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  bool good = text && !text->empty() && !llvm::isDigit((*text)[0]) &&
+              !pythonKeywords.count(*text) &&
               llvm::all_of(*text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   if (!good) {
     syntax(node, "name_hint is a string literal that is an identifier and no keyword of Python");
@@ -154,7 +167,8 @@ bool Walker::literalBool(const Node &node, llvm::StringRef keyword, bool &value)
 
 bool Walker::parseOptimizations(const Node &list, OpParts &parts) {
   if (list.kind != "List" && list.kind != "Tuple") {
-    syntax(list, "optimizations is a list, written out", "write optimizations=[pl.split(pl.SplitMode.UP_DOWN)]");
+    syntax(list, "optimizations is a list, written out",
+           "write optimizations=[pl.split(pl.SplitMode.UP_DOWN)]");
     return false;
   }
   bool hasSplit = false, hasSlots = false;
@@ -172,7 +186,8 @@ bool Walker::parseOptimizations(const Node &list, OpParts &parts) {
         }
       }
       if (!mode || hasSplit) {
-        syntax(*item, hasSplit ? "pl.split is given twice" : "pl.split needs a mode", "write pl.split(pl.SplitMode.UP_DOWN)");
+        syntax(*item, hasSplit ? "pl.split is given twice" : "pl.split needs a mode",
+               "write pl.split(pl.SplitMode.UP_DOWN)");
         return false;
       }
       Val value = expr(*mode);
@@ -196,7 +211,8 @@ bool Walker::parseOptimizations(const Node &list, OpParts &parts) {
       parts.attributes.push_back(b.getNamedAttr("slot_num", b.getI64IntegerAttr(*value.integer())));
       hasSlots = true;
     } else {
-      syntax(*item, "this is no optimization", "known are pl.split(mode) and pl.cross_core_slot(slot_num=N)");
+      syntax(*item, "this is no optimization",
+             "known are pl.split(mode) and pl.cross_core_slot(slot_num=N)");
       return false;
     }
   }
@@ -230,12 +246,14 @@ void Walker::withStatement(const Node &node) {
     clusterScope(node, call);
   else
     syntax(call, (path.empty() ? std::string("this") : path) + " is no scope",
-           path == "pl.incore" ? "write with pl.at(level=pl.Level.CORE_GROUP):" : "known are pl.at, pl.spmd, pl.scope, pl.manual_scope, pl.cluster");
+           path == "pl.incore" ? "write with pl.at(level=pl.Level.CORE_GROUP):"
+                               : "known are pl.at, pl.spmd, pl.scope, pl.manual_scope, pl.cluster");
 }
 
 void Walker::atScope(const Node &node, const Node &call, const Node *as) {
   const auto &args = call.list("args");
-  const Node *level = args.size() > 0 ? args[0].get() : nullptr, *role = args.size() > 1 ? args[1].get() : nullptr;
+  const Node *level = args.size() > 0 ? args[0].get() : nullptr,
+             *role = args.size() > 1 ? args[1].get() : nullptr;
   if (args.size() > 2) {
     syntax(*args[2], "pl.at takes level and role by position, the rest by keyword");
     return;
@@ -248,7 +266,8 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
   for (const auto &k : call.list("keywords")) {
     const std::string &key = k->str("arg");
     const Node &value = *k->get("value");
-    if (!seen.insert(key).second || (key == "level" && !args.empty()) || (key == "role" && args.size() > 1)) {
+    if (!seen.insert(key).second || (key == "level" && !args.empty()) ||
+        (key == "role" && args.size() > 1)) {
       syntax(*k, "pl.at: '" + key + "' is given twice");
       return;
     }
@@ -278,7 +297,8 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
         return;
     } else {
       syntax(*k, "pl.at: unknown keyword '" + key + "'",
-             "accepted: level, role, optimizations, deps, no_dep_args, dumps, allow_early_resolve, name_hint, windowize");
+             "accepted: level, role, optimizations, deps, no_dep_args, dumps, allow_early_resolve, "
+             "name_hint, windowize");
       return;
     }
   }
@@ -289,7 +309,8 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
   Val levelValue = expr(*level);
   if (levelValue.isUnknown())
     return;
-  if (levelValue.kind != Val::Py || levelValue.python->kind != PyValue::Enum || levelValue.python->text.rfind("Level.", 0) != 0) {
+  if (levelValue.kind != Val::Py || levelValue.python->kind != PyValue::Enum ||
+      levelValue.python->text.rfind("Level.", 0) != 0) {
     syntax(*level, "the level is a member of pl.Level, like pl.Level.CORE_GROUP");
     return;
   }
@@ -304,7 +325,8 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
     return;
   }
   if (context.inKernel) {
-    syntax(call, "pl.at inside a kernel", "a kernel cannot launch another one; leave the inner pl.at out");
+    syntax(call, "pl.at inside a kernel",
+           "a kernel cannot launch another one; leave the inner pl.at out");
     return;
   }
   if (optimizations && !parseOptimizations(*optimizations, parts))
@@ -343,7 +365,8 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
     }
     parts.attributes.push_back(b.getNamedAttr("level", b.getStringAttr(levelName)));
     parts.attributes.push_back(b.getNamedAttr("role", b.getStringAttr(roleName)));
-    op = region(node, "hierarchy", parts, true, false, {}, [&](Block &) { block(node.list("body")); });
+    op = region(node, "hierarchy", parts, true, false, {},
+                [&](Block &) { block(node.list("body")); });
   }
   context = saved;
   if (as) {
@@ -358,7 +381,8 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
   const auto &args = call.list("args");
   OpParts parts;
   std::string hint;
-  const Node *count = args.size() == 1 ? args[0].get() : nullptr, *optimizations = nullptr, *deps = nullptr, *predicateNode = nullptr;
+  const Node *count = args.size() == 1 ? args[0].get() : nullptr, *optimizations = nullptr,
+             *deps = nullptr, *predicateNode = nullptr;
   bool early = false, sync = false;
   for (const auto &k : call.list("keywords")) {
     const std::string &key = k->str("arg");
@@ -382,7 +406,9 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
     else if (key == "predicate")
       predicateNode = &value;
     else {
-      syntax(*k, "pl.spmd: unknown keyword '" + key + "'", "accepted: core_num, sync_start, name_hint, optimizations, deps, allow_early_resolve, predicate");
+      syntax(*k, "pl.spmd: unknown keyword '" + key + "'",
+             "accepted: core_num, sync_start, name_hint, optimizations, deps, allow_early_resolve, "
+             "predicate");
       return;
     }
   }
@@ -398,7 +424,9 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
     syntax(call, "pl.spmd inside a kernel", "a kernel cannot launch another one");
     return;
   }
-  auto isNone = [](const Node *n) { return !n || (n->kind == "Constant" && n->constantType == "NoneType"); };
+  auto isNone = [](const Node *n) {
+    return !n || (n->kind == "Constant" && n->constantType == "NoneType");
+  };
   if (!isNone(deps) && !as) {
     syntax(*deps, "deps belongs to the form with pl.spmd(n, deps=[…]) as tid:");
     return;
@@ -435,7 +463,8 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
       return path.ends_with("get_block_idx") || path.rfind("pl.", 0) != 0; // a helper may read it
     });
     if (!reads) {
-      syntax(call, "the body of pl.spmd neither reads the block index nor launches a kernel", "read pl.tile.get_block_idx(), or write for b in pl.spmd(n):");
+      syntax(call, "the body of pl.spmd neither reads the block index nor launches a kernel",
+             "read pl.tile.get_block_idx(), or write for b in pl.spmd(n):");
       return;
     }
   }
@@ -456,7 +485,8 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
     parts.groups["predicate_tensor"].push_back(launch.predicateTensor);
     parts.groups["predicate_indices"] = launch.predicateIndices;
     parts.attributes.push_back(b.getNamedAttr("predicate_op", b.getStringAttr(launch.predicateOp)));
-    parts.attributes.push_back(b.getNamedAttr("predicate_target", b.getI64IntegerAttr(launch.predicateTarget)));
+    parts.attributes.push_back(
+        b.getNamedAttr("predicate_target", b.getI64IntegerAttr(launch.predicateTarget)));
   }
   parts.attributes.push_back(b.getNamedAttr("name_hint", b.getStringAttr(hint)));
   if (sync)
@@ -470,8 +500,9 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
   Operation *op = region(node, "spmd", parts, true, true, b.getIndexType(), [&](Block &inner) {
     if (index) {
       Bounds high = symbols.bounds(cores.affine);
-      frame->vars[index->str("id")] =
-          scalar(inner.getArgument(0), DType::Index, symbols.fresh({0, high.high ? std::optional<int64_t>(*high.high - 1) : std::nullopt}));
+      frame->vars[index->str("id")] = scalar(
+          inner.getArgument(0), DType::Index,
+          symbols.fresh({0, high.high ? std::optional<int64_t>(*high.high - 1) : std::nullopt}));
     }
     block(body);
   });
@@ -492,7 +523,8 @@ void Walker::runtimeScope(const Node &node, const Node &call, bool manual) {
   }
   for (const auto &k : call.list("keywords")) {
     if (manual || k->str("arg") != "mode") {
-      syntax(*k, name + ": unknown keyword '" + k->str("arg") + "'", manual ? "it takes none" : "accepted: mode");
+      syntax(*k, name + ": unknown keyword '" + k->str("arg") + "'",
+             manual ? "it takes none" : "accepted: mode");
       return;
     }
     Val value = expr(*k->get("value"));
@@ -516,14 +548,16 @@ void Walker::runtimeScope(const Node &node, const Node &call, bool manual) {
     return;
   }
   if (context.manual) {
-    syntax(call, manual ? "a MANUAL scope inside a MANUAL scope" : "an AUTO scope inside a MANUAL scope");
+    syntax(call,
+           manual ? "a MANUAL scope inside a MANUAL scope" : "an AUTO scope inside a MANUAL scope");
     return;
   }
   OpParts parts;
   parts.attributes.push_back(b.getNamedAttr("mode", b.getStringAttr(manual ? "manual" : "auto")));
   Context saved = context;
   context.manual = manual;
-  region(node, "runtime_scope", parts, false, false, {}, [&](Block &) { block(node.list("body")); });
+  region(node, "runtime_scope", parts, false, false, {},
+         [&](Block &) { block(node.list("body")); });
   context = saved;
 }
 
@@ -542,7 +576,8 @@ void Walker::clusterScope(const Node &node, const Node &call) {
       return;
   }
   if (context.inKernel || context.inCluster) {
-    syntax(call, context.inKernel ? "pl.cluster belongs into an orchestration" : "pl.cluster inside pl.cluster");
+    syntax(call, context.inKernel ? "pl.cluster belongs into an orchestration"
+                                  : "pl.cluster inside pl.cluster");
     return;
   }
   OpParts parts;
@@ -566,11 +601,13 @@ void Walker::splitAivLoop(const Node &node, const Node &call) {
   }
   Val lanes = args.size() == 1 ? expr(*args[0]) : Val();
   if (args.size() != 1 || lanes.integer() != 2) {
-    syntax(call, "pl.split_aiv has 2 lanes", "write for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):");
+    syntax(call, "pl.split_aiv has 2 lanes",
+           "write for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):");
     return;
   }
   if (!mode) {
-    syntax(call, "pl.split_aiv needs a mode", "write mode=pl.SplitMode.UP_DOWN, LEFT_RIGHT or NONE");
+    syntax(call, "pl.split_aiv needs a mode",
+           "write mode=pl.SplitMode.UP_DOWN, LEFT_RIGHT or NONE");
     return;
   }
   if (context.inSplitAiv) {
@@ -578,7 +615,8 @@ void Walker::splitAivLoop(const Node &node, const Node &call) {
     return;
   }
   if (!context.inKernel) {
-    syntax(call, "pl.split_aiv belongs into a kernel", "put it into a pl.at(level=pl.Level.CORE_GROUP) block");
+    syntax(call, "pl.split_aiv belongs into a kernel",
+           "put it into a pl.at(level=pl.Level.CORE_GROUP) block");
     return;
   }
   if (node.get("target")->kind != "Name") {

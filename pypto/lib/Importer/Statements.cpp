@@ -67,7 +67,8 @@ void Walker::statement(const Node &node) {
       }
       for (Frame *f = frame; f; f = f->outer)
         if (auto dim = f->dynamicDims.find(*text); dim != f->dynamicDims.end()) {
-          frame->vars[target.str("id")] = dimension(f->vars[dim->second.first], dim->second.second, locationOf(node));
+          frame->vars[target.str("id")] =
+              dimension(f->vars[dim->second.first], dim->second.second, locationOf(node));
           return;
         }
       error(ErrorKind::Undefined, value, "no parameter has the dynamic extent '" + *text + "'");
@@ -112,7 +113,9 @@ void Walker::statement(const Node &node) {
         {"AsyncFor", {"async", ""}},
         {"AsyncWith", {"async", ""}}};
     auto it = refused.find(kind);
-    unsupported(node, llvm::Twine(it == refused.end() ? kind.c_str() : it->second.first) + " is not supported here",
+    unsupported(node,
+                llvm::Twine(it == refused.end() ? kind.c_str() : it->second.first) +
+                    " is not supported here",
                 it == refused.end() ? "" : it->second.second);
   }
 }
@@ -134,11 +137,13 @@ void Walker::assign(const Node &target, const Val &value, const Node &statement)
         return;
       }
     if (!value.isUnknown() && value.kind != Val::Tuple) {
-      syntax(statement, describe(value) + " cannot be unpacked into " + llvm::Twine(targets.size()) + " names");
+      syntax(statement, describe(value) + " cannot be unpacked into " +
+                            llvm::Twine(targets.size()) + " names");
       return;
     }
     if (value.kind == Val::Tuple && value.items.size() != targets.size()) {
-      syntax(statement, "cannot unpack " + llvm::Twine(value.items.size()) + " values into " + llvm::Twine(targets.size()) + " names");
+      syntax(statement, "cannot unpack " + llvm::Twine(value.items.size()) + " values into " +
+                            llvm::Twine(targets.size()) + " names");
       return;
     }
     for (size_t i = 0; i < targets.size(); ++i)
@@ -168,30 +173,37 @@ void Walker::bindName(const Node &target, const std::string &name, const Val &ne
     return;
   }
   if (frame->strictSsa) {
-    error(ErrorKind::SSAViolation, target, "'" + name + "' is assigned again in a function with strict_ssa=True", "use a new name");
+    error(ErrorKind::SSAViolation, target,
+          "'" + name + "' is assigned again in a function with strict_ssa=True", "use a new name");
     return;
   }
   const Val before = old->second;
-  if (value.isUnknown() || before.isUnknown() || before.kind == Val::Py || before.kind == Val::None) {
+  if (value.isUnknown() || before.isUnknown() || before.kind == Val::Py ||
+      before.kind == Val::None) {
     old->second = value;
     return;
   }
   if (!sameType(before, value)) {
     bool scalars = before.isScalar() && value.isScalar();
     // A constant takes the type that the name has.
-    if (scalars && value.isConstant() && isFloat(before.dtype) == isFloat(value.dtype) && before.dtype != DType::Bool && value.dtype != DType::Bool &&
-        !before.isConstant() && value.dtype == DType::Index) {
+    if (scalars && value.isConstant() && isFloat(before.dtype) == isFloat(value.dtype) &&
+        before.dtype != DType::Bool && value.dtype != DType::Bool && !before.isConstant() &&
+        value.dtype == DType::Index) {
       old->second = castScalar(value, before.dtype, locationOf(target));
       return;
     }
     if (scalars && before.isConstant()) { // a literal has no type of its own yet
-      if (isFloat(before.dtype) == isFloat(value.dtype) && (before.dtype == DType::Bool) == (value.dtype == DType::Bool)) {
+      if (isFloat(before.dtype) == isFloat(value.dtype) &&
+          (before.dtype == DType::Bool) == (value.dtype == DType::Bool)) {
         old->second = value;
         return;
       }
     }
-    typeError(target, "'" + name + "' is " + describe(before) + " and cannot become " + describe(value),
-              scalars ? "convert the value: pl.cast(x, pl." + nameOf(before.dtype).str() + "), or use a new name" : "use a new name");
+    typeError(target,
+              "'" + name + "' is " + describe(before) + " and cannot become " + describe(value),
+              scalars ? "convert the value: pl.cast(x, pl." + nameOf(before.dtype).str() +
+                            "), or use a new name"
+                      : "use a new name");
     old->second = Val();
     return;
   }
@@ -200,7 +212,8 @@ void Walker::bindName(const Node &target, const std::string &name, const Val &ne
   // A parameter that is written must keep naming its buffer, or the write is lost.
   if (!frame->outer && before.isShaped() && before.gm && value.root != before.root) {
     auto parameter = rootParameter.find(before.root);
-    if (parameter != rootParameter.end() && parameterIndex.count(name) && parameterIndex[name] == parameter->second)
+    if (parameter != rootParameter.end() && parameterIndex.count(name) &&
+        parameterIndex[name] == parameter->second)
       lostWrites.try_emplace(name, target.span);
   }
   old->second = value;
@@ -218,9 +231,9 @@ void Walker::annotatedAssign(const Node &node) {
   }
   ParamSpec spec;
   spec.name = target.str("id");
-  AnnotationReader reader(frame->function->env.get(), [&](const Node &at, ErrorKind kind, std::string message, std::string help) {
-    error(kind, at, message, help);
-  });
+  AnnotationReader reader(frame->function->env.get(),
+                          [&](const Node &at, ErrorKind kind, std::string message,
+                              std::string help) { error(kind, at, message, help); });
   bool good = reader.read(node.get("annotation"), spec);
   if (isCallOf(node.get("value"), "yield_")) {
     yieldStatement(*node.get("value"), &target, node);
@@ -244,19 +257,23 @@ void Walker::annotatedAssign(const Node &node) {
     }
   } else if (spec.kind == ParamSpec::Scalar) {
     if (!value.isScalar()) {
-      typeError(*node.get("value"), "the annotation says a " + nameOf(*spec.dtype) + " scalar, the value is " + describe(value));
+      typeError(*node.get("value"), "the annotation says a " + nameOf(*spec.dtype) +
+                                        " scalar, the value is " + describe(value));
       return;
     }
     bool literal = value.isConstant() && isFloat(value.dtype) == isFloat(*spec.dtype);
     if (!literal && !compatible(value.dtype, *spec.dtype)) {
-      typeError(*node.get("value"), "the annotation says a " + nameOf(*spec.dtype) + " scalar, the value is " + describe(value),
+      typeError(*node.get("value"),
+                "the annotation says a " + nameOf(*spec.dtype) + " scalar, the value is " +
+                    describe(value),
                 "convert it: pl.cast(x, pl." + nameOf(*spec.dtype).str() + ")");
       return;
     }
     value = castScalar(value, *spec.dtype, locationOf(node));
   } else if (spec.kind == ParamSpec::Tensor || spec.kind == ParamSpec::Tile) {
     if (!value.isShaped()) {
-      typeError(*node.get("value"), "the annotation says a tensor or tile, the value is " + describe(value));
+      typeError(*node.get("value"),
+                "the annotation says a tensor or tile, the value is " + describe(value));
       return;
     }
     bool same = !spec.dtype || *spec.dtype == value.dtype;
@@ -267,7 +284,8 @@ void Walker::annotatedAssign(const Node &node) {
           same = symbols.equal(Affine(*(*spec.shape)[i].size), value.shape[i]) != false;
     }
     if (!same) {
-      typeError(*node.get("value"), "the annotation does not fit the value, which is " + describe(value));
+      typeError(*node.get("value"),
+                "the annotation does not fit the value, which is " + describe(value));
       return;
     }
   }
@@ -285,7 +303,8 @@ void Walker::augmentedAssign(const Node &node) {
     return;
   }
   // An integer literal takes the width of the name.
-  if (current.isScalar() && value.isConstant() && value.dtype == DType::Index && isInteger(current.dtype))
+  if (current.isScalar() && value.isConstant() && value.dtype == DType::Index &&
+      isInteger(current.dtype))
     value = castScalar(value, current.dtype, locationOf(node));
   assign(target, binary(node, node.get("op")->kind, current, value), node);
 }
@@ -293,14 +312,16 @@ void Walker::augmentedAssign(const Node &node) {
 void Walker::rebindArgument(const Node *argument, const Val &result) {
   if (argument && argument->kind == "Name" && result.isShaped()) {
     auto it = frame->vars.find(argument->str("id"));
-    if (it != frame->vars.end() && it->second.isShaped() && it->second.root == result.root && !result.view == !it->second.view)
+    if (it != frame->vars.end() && it->second.isShaped() && it->second.root == result.root &&
+        !result.view == !it->second.view)
       it->second = result;
   }
 }
 
 void Walker::expressionStatement(const Node &node) {
   const Node &value = *node.get("value");
-  if (value.kind == "Constant" && (std::holds_alternative<std::string>(value.constant) || value.constantType == "ellipsis"))
+  if (value.kind == "Constant" &&
+      (std::holds_alternative<std::string>(value.constant) || value.constantType == "ellipsis"))
     return; // a comment, or an empty body
   if (isCallOf(&value, "yield_")) {
     yieldStatement(value, nullptr, node);
@@ -315,14 +336,17 @@ void Walker::expressionStatement(const Node &node) {
   }
   Val result = expr(value);
   // A write whose result is not bound still changes its destination.
-  static const std::map<std::string, size_t> destinations = {{"assemble", 0}, {"store", 2}, {"write", 0}, {"mscatter", 2}, {"gather_row", 0}};
+  static const std::map<std::string, size_t> destinations = {
+      {"assemble", 0}, {"store", 2}, {"write", 0}, {"mscatter", 2}, {"gather_row", 0}};
   std::string path = dottedName(*value.get("func"));
   std::string last = path.substr(path.rfind('.') + 1);
   auto it = destinations.find(last);
   if (path.rfind("pl.", 0) == 0 && it != destinations.end() && result.isShaped()) {
-    const Node *destination = it->second < value.list("args").size() ? value.list("args")[it->second].get() : nullptr;
+    const Node *destination =
+        it->second < value.list("args").size() ? value.list("args")[it->second].get() : nullptr;
     for (const auto &k : value.list("keywords"))
-      if (k->str("arg") == "target" || k->str("arg") == "output_tensor" || k->str("arg") == "dst" || k->str("arg") == "out")
+      if (k->str("arg") == "target" || k->str("arg") == "output_tensor" || k->str("arg") == "dst" ||
+          k->str("arg") == "out")
         destination = k->get("value");
     if (destination && destination->kind == "Name" && frame->vars.count(destination->str("id")))
       frame->vars[destination->str("id")] = result;
@@ -333,7 +357,8 @@ void Walker::expressionStatement(const Node &node) {
 
 void Walker::returnStatement(const Node &node) {
   if (!context.loops.empty() || frame->vars.count("$arm")) {
-    unsupported(node, "return is the last statement of a function, not part of a loop or branch", "assign a name and return it at the end");
+    unsupported(node, "return is the last statement of a function, not part of a loop or branch",
+                "assign a name and return it at the end");
     return;
   }
   frame->result = node.get("value") ? expr(*node.get("value")) : none();
@@ -378,13 +403,16 @@ void Walker::yieldStatement(const Node &call, const Node *target, const Node &no
   }
   if (!target) {
     if (yieldTargets)
-      syntax(node, "pl.yield_ in a loop with init_values needs names for its results", "write a, b = pl.yield_(x, y)");
+      syntax(node, "pl.yield_ in a loop with init_values needs names for its results",
+             "write a, b = pl.yield_(x, y)");
     else
       syntax(node, "pl.yield_ needs names for its results", "write x = pl.yield_(value)");
     return;
   }
   if (names.size() != args.size()) {
-    syntax(node, "pl.yield_ has " + llvm::Twine(args.size()) + " values for " + llvm::Twine(names.size()) + " names",
+    syntax(node,
+           "pl.yield_ has " + llvm::Twine(args.size()) + " values for " +
+               llvm::Twine(names.size()) + " names",
            args.size() > 1 ? "write a, b = pl.yield_(x, y)" : "");
     return;
   }
@@ -397,7 +425,8 @@ void Walker::yieldStatement(const Node &call, const Node *target, const Node &no
   for (const auto &a : args)
     values.push_back(expr(*a));
   if (yieldTargets && values.size() != yieldTargets->size()) {
-    syntax(node, "the loop carries " + llvm::Twine(yieldTargets->size()) + " values, pl.yield_ gives " + llvm::Twine(values.size()));
+    syntax(node, "the loop carries " + llvm::Twine(yieldTargets->size()) +
+                     " values, pl.yield_ gives " + llvm::Twine(values.size()));
     return;
   }
   for (size_t i = 0; i < values.size(); ++i) {

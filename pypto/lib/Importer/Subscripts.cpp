@@ -32,18 +32,21 @@ bool Walker::parseWindow(const Node &subscript, const Val &base, Window &window)
     if (!item || item->kind == "Slice") {
       window.allScalar = false;
       if (item && item->get("step")) {
-        unsupported(*item->get("step"), "a subscript cannot have a step", "use pl.gather with a mask pattern, or a loop");
+        unsupported(*item->get("step"), "a subscript cannot have a step",
+                    "use pl.gather with a mask pattern, or a loop");
         good = false;
         continue;
       }
       Val lower = item && item->get("lower") ? expr(*item->get("lower")) : constantInt(0);
-      Val upper = item && item->get("upper") ? expr(*item->get("upper")) : dimension(base, axis, loc);
+      Val upper =
+          item && item->get("upper") ? expr(*item->get("upper")) : dimension(base, axis, loc);
       bool integers = true;
       for (auto [bound, field] : {std::pair(&lower, "lower"), std::pair(&upper, "upper")}) {
         if (bound->isUnknown()) {
           integers = false;
         } else if (!bound->isScalar() || !isInteger(bound->dtype)) {
-          typeError(item && item->get(field) ? *item->get(field) : at, "a bound of a slice is an integer, not " + describe(*bound));
+          typeError(item && item->get(field) ? *item->get(field) : at,
+                    "a bound of a slice is an integer, not " + describe(*bound));
           integers = false;
         }
       }
@@ -51,7 +54,8 @@ bool Walker::parseWindow(const Node &subscript, const Val &base, Window &window)
         good = false;
         continue;
       }
-      Val size = scalarBinary(at, "Sub", castScalar(upper, DType::Index, loc), castScalar(lower, DType::Index, loc));
+      Val size = scalarBinary(at, "Sub", castScalar(upper, DType::Index, loc),
+                              castScalar(lower, DType::Index, loc));
       // `x[a:]` with a = 0 keeps the symbol of the extent.
       if (lower.integer() == 0)
         size = castScalar(upper, DType::Index, loc);
@@ -64,8 +68,11 @@ bool Walker::parseWindow(const Node &subscript, const Val &base, Window &window)
       window.sizes.push_back(size);
       continue;
     }
-    if (item->kind == "Constant" && (item->constantType == "ellipsis" || item->constantType == "NoneType")) {
-      unsupported(*item, item->constantType == "ellipsis" ? "`...` in a subscript is not supported" : "None in a subscript is not supported",
+    if (item->kind == "Constant" &&
+        (item->constantType == "ellipsis" || item->constantType == "NoneType")) {
+      unsupported(*item,
+                  item->constantType == "ellipsis" ? "`...` in a subscript is not supported"
+                                                   : "None in a subscript is not supported",
                   "name each axis, or use pl.reshape");
       good = false;
       continue;
@@ -76,8 +83,12 @@ bool Walker::parseWindow(const Node &subscript, const Val &base, Window &window)
       continue;
     }
     if (!value.isScalar() || !isInteger(value.dtype)) {
-      if (value.kind == Val::Tuple || value.isShaped() || (value.isScalar() && value.dtype == DType::Bool))
-        unsupported(*item, "a subscript is an integer or a slice; masks and lists of indices are not supported", "use pl.gather");
+      if (value.kind == Val::Tuple || value.isShaped() ||
+          (value.isScalar() && value.dtype == DType::Bool))
+        unsupported(
+            *item,
+            "a subscript is an integer or a slice; masks and lists of indices are not supported",
+            "use pl.gather");
       else
         typeError(*item, "a subscript is an integer or a slice, not " + describe(value));
       good = false;
@@ -90,23 +101,29 @@ bool Walker::parseWindow(const Node &subscript, const Val &base, Window &window)
   return good;
 }
 
-bool Walker::checkWindow(const Node &at, llvm::StringRef what, const Val &base, llvm::ArrayRef<Val> offsets,
-                         llvm::ArrayRef<Affine> extents) {
+bool Walker::checkWindow(const Node &at, llvm::StringRef what, const Val &base,
+                         llvm::ArrayRef<Val> offsets, llvm::ArrayRef<Affine> extents) {
   for (size_t axis = 0; axis < base.rank(); ++axis) {
     const Affine &offset = offsets[axis].affine;
     Bounds range = symbols.bounds(offset);
     if (range.high && *range.high < 0) {
-      invalid(at, what + ": offset " + (offset.isConstant() ? std::to_string(offset.constant) : std::string("(always negative)")) + " of axis " +
-                      std::to_string(axis) + " is negative",
+      invalid(at,
+              what + ": offset " +
+                  (offset.isConstant() ? std::to_string(offset.constant)
+                                       : std::string("(always negative)")) +
+                  " of axis " + std::to_string(axis) + " is negative",
               "offsets count from the start; a negative one is not counted from the end");
       return false;
     }
     Affine end = symbols.add(offset, extents[axis]);
     if (symbols.lessEqual(end, base.shape[axis]) == false) {
-      std::string where = end.isConstant() && offset.isConstant()
-                              ? "[" + std::to_string(offset.constant) + ", " + std::to_string(end.constant) + ")"
-                              : std::string("window");
-      invalid(at, what + ": " + where + " leaves axis " + std::to_string(axis) + " of " + describe(base),
+      std::string where =
+          end.isConstant() && offset.isConstant()
+              ? "[" + std::to_string(offset.constant) + ", " + std::to_string(end.constant) + ")"
+              : std::string("window");
+      invalid(at,
+              what + ": " + where + " leaves axis " + std::to_string(axis) + " of " +
+                  describe(base),
               "shrink the window, or give valid_shape for the part that exists");
       return false;
     }
@@ -132,7 +149,8 @@ Val Walker::subscriptOf(const Node &node, const Val &base) {
       return typeError(index, "the index of a tuple is an integer constant");
     int64_t i = *known < 0 ? *known + int64_t(base.items.size()) : *known;
     if (i < 0 || i >= int64_t(base.items.size()))
-      return typeError(index, "index " + llvm::Twine(*known) + " is outside a tuple of " + llvm::Twine(base.items.size()));
+      return typeError(index, "index " + llvm::Twine(*known) + " is outside a tuple of " +
+                                  llvm::Twine(base.items.size()));
     return base.items[i];
   }
   if (base.kind == Val::Array) {
@@ -141,7 +159,7 @@ Val Walker::subscriptOf(const Node &node, const Val &base) {
     Val position = expr(index);
     if (position.isUnknown())
       return position;
-    return buildOp("array.get_element", node, {{"arr", base}, {"i", position}});
+    return buildOp("array.get_element", node, {{"arr", base}, {"i", position}}, {{"i", &index}});
   }
   if (!base.isShaped())
     return typeError(node, describe(base) + " cannot be indexed");
@@ -153,8 +171,8 @@ Val Walker::subscriptOf(const Node &node, const Val &base) {
   return slice(node, base, window, nullptr, false, "");
 }
 
-Val Walker::slice(const Node &at, const Val &base, const Window &window, const std::vector<Val> *requested, bool clamp,
-                  llvm::StringRef padValue) {
+Val Walker::slice(const Node &at, const Val &base, const Window &window,
+                  const std::vector<Val> *requested, bool clamp, llvm::StringRef padValue) {
   size_t rank = base.rank();
   bool onChip = context.inKernel || base.kind == Val::Tile || !base.gm;
   std::vector<Affine> sizes, wanted;
@@ -162,16 +180,20 @@ Val Walker::slice(const Node &at, const Val &base, const Window &window, const s
     const Val &size = window.sizes[i];
     if (onChip && !size.affine.isConstant()) {
       askToBake(size);
-      return invalid(at, "slice: the extent of axis " + llvm::Twine(i) + " is known at run time only, a tile needs a constant shape",
+      return invalid(at,
+                     "slice: the extent of axis " + llvm::Twine(i) +
+                         " is known at run time only, a tile needs a constant shape",
                      "take a constant window and give the run-time extent as valid_shape");
     }
     if (size.affine.isConstant() && size.affine.constant <= 0)
-      return invalid(at, "slice: extent " + llvm::Twine(size.affine.constant) + " of axis " + llvm::Twine(i) + " is not positive");
+      return invalid(at, "slice: extent " + llvm::Twine(size.affine.constant) + " of axis " +
+                             llvm::Twine(i) + " is not positive");
     sizes.push_back(size.affine);
     wanted.push_back(requested ? (*requested)[i].affine : size.affine);
     if (requested && symbols.lessEqual(wanted[i], sizes[i]) == false)
       return invalid(at, "slice: valid_shape is larger than the window in axis " + llvm::Twine(i),
-                     "the window has " + print(sizes[i]) + ", valid_shape asks for " + print(wanted[i]));
+                     "the window has " + print(sizes[i]) + ", valid_shape asks for " +
+                         print(wanted[i]));
     if (requested && symbols.lessEqual(Affine(0), wanted[i]) == false)
       return invalid(at, "slice: valid_shape is negative in axis " + llvm::Twine(i));
   }
@@ -241,7 +263,8 @@ Val Walker::slice(const Node &at, const Val &base, const Window &window, const s
       for (size_t i = rank; i-- > 0;) {
         strides[i] = stride;
         if (stride != ShapedType::kDynamic)
-          stride = base.shape[i].isConstant() ? stride * base.shape[i].constant : ShapedType::kDynamic;
+          stride =
+              base.shape[i].isConstant() ? stride * base.shape[i].constant : ShapedType::kDynamic;
       }
     }
     for (auto it = window.dropped.rbegin(); it != window.dropped.rend(); ++it)
@@ -273,21 +296,25 @@ Val Walker::slice(const Node &at, const Val &base, const Window &window, const s
 bool Walker::storeSubscript(const Node &target, const Val &source, const Node &statement) {
   const Node &baseNode = *target.get("value");
   if (baseNode.kind != "Name") {
-    syntax(target, "the target of a subscript assignment is a plain name", "bind the view to a name first");
+    syntax(target, "the target of a subscript assignment is a plain name",
+           "bind the view to a name first");
     return false;
   }
   Val base = name(baseNode);
   if (base.isUnknown() || source.isUnknown())
     return false;
   if (frame->strictSsa) {
-    error(ErrorKind::SSAViolation, target, "'" + baseNode.str("id") + "' is written by subscript in a function with strict_ssa=True",
+    error(ErrorKind::SSAViolation, target,
+          "'" + baseNode.str("id") + "' is written by subscript in a function with strict_ssa=True",
           "use " + baseNode.str("id") + "_2 = pl.assemble(…)");
     return false;
   }
   const Node &index = *target.get("slice");
   if (base.kind == Val::Array) {
     Val position = expr(index);
-    Val result = buildOp("array.update_element", target, {{"arr", base}, {"i", position}, {"v", source}});
+    Val result =
+        buildOp("array.update_element", target, {{"arr", base}, {"i", position}, {"v", source}},
+                {{"i", &index}, {"v", &statement}});
     if (result.isUnknown())
       return false;
     frame->vars[baseNode.str("id")] = result;
@@ -306,7 +333,8 @@ bool Walker::storeSubscript(const Node &target, const Val &source, const Node &s
     return false;
   }
   if (!source.isShaped()) {
-    typeError(statement, "a window takes a tensor or tile, not " + describe(source), "use pl.full(…) for a constant");
+    typeError(statement, "a window takes a tensor or tile, not " + describe(source),
+              "use pl.full(…) for a constant");
     return false;
   }
   size_t kept = base.rank() - window.dropped.size();
@@ -316,7 +344,9 @@ bool Walker::storeSubscript(const Node &target, const Val &source, const Node &s
     if (value.rank() == base.rank()) {
       dropped.clear(); // the source keeps the unit axes
     } else {
-      typeError(statement, "the window has " + llvm::Twine(kept) + " axes, the source has " + llvm::Twine(value.rank()) + ": " + describe(value),
+      typeError(statement,
+                "the window has " + llvm::Twine(kept) + " axes, the source has " +
+                    llvm::Twine(value.rank()) + ": " + describe(value),
                 "use pl.reshape to add or remove axes of extent 1");
       return false;
     }
@@ -325,20 +355,28 @@ bool Walker::storeSubscript(const Node &target, const Val &source, const Node &s
     if (llvm::is_contained(dropped, int64_t(axis)))
       continue;
     const Affine &extent = window.sizes[axis].affine;
-    if (symbols.equal(extent, value.shape[i]) == false && symbols.equal(extent, value.valid[i]) == false) {
-      typeError(statement, "the window is [" + print(llvm::map_to_vector(window.sizes, [](const Val &v) { return v.affine; })) + "], the source is " + describe(value),
-                "extents of the window and the source must agree");
+    if (symbols.equal(extent, value.shape[i]) == false &&
+        symbols.equal(extent, value.valid[i]) == false) {
+      typeError(
+          statement,
+          "the window is [" +
+              print(llvm::map_to_vector(window.sizes, [](const Val &v) { return v.affine; })) +
+              "], the source is " + describe(value),
+          "extents of the window and the source must agree");
       return false;
     }
     ++i;
   }
-  Val result = buildOp("assemble", statement, {{"target", base}, {"source", value}, {"offset", tuple(window.offsets)},
-                                               {"$drop_dims", tuple([&] {
-                                                  std::vector<Val> list;
-                                                  for (int64_t axis : dropped)
-                                                    list.push_back(constantInt(axis));
-                                                  return list;
-                                                }())}});
+  Val result = buildOp("assemble", statement,
+                       {{"target", base},
+                        {"source", value},
+                        {"offset", tuple(window.offsets)},
+                        {"$drop_dims", tuple([&] {
+                           std::vector<Val> list;
+                           for (int64_t axis : dropped)
+                             list.push_back(constantInt(axis));
+                           return list;
+                         }())}});
   if (result.isUnknown())
     return false;
   frame->vars[baseNode.str("id")] = result;

@@ -89,7 +89,8 @@ Affine Symbols::sub(const Affine &a, const Affine &b) {
 
 Affine Symbols::mul(const Affine &a, const Affine &b) {
   if (a.isConstant() || b.isConstant()) {
-    auto result = a.isConstant() ? combine(Affine(), b, a.constant) : combine(Affine(), a, b.constant);
+    auto result =
+        a.isConstant() ? combine(Affine(), b, a.constant) : combine(Affine(), a, b.constant);
     return result ? *result : fresh();
   }
   Bounds x = bounds(a), y = bounds(b), product;

@@ -27,7 +27,10 @@ bool Walker::dependencies(const Node &list, llvm::SmallVectorImpl<Value> &deps) 
       range = expr(source);
     }
     if (range.kind != Val::Tuple) {
-      syntax(source, "a comprehension of deps runs over constants" + llvm::Twine(why.empty() ? "" : ": ") + why, "write for i in range(4)");
+      syntax(source,
+             "a comprehension of deps runs over constants" + llvm::Twine(why.empty() ? "" : ": ") +
+                 why,
+             "write for i in range(4)");
       return false;
     }
     const std::string &name = g.get("target")->str("id");
@@ -72,11 +75,13 @@ bool Walker::dependencies(const Node &list, llvm::SmallVectorImpl<Value> &deps) 
       continue;
     if (value.kind == Val::Array && value.dtype == DType::TaskId) {
       if (entries.size() > 1) {
-        typeError(*node, "an array of task ids must be alone in deps", "list single elements: ids[0], ids[1]");
+        typeError(*node, "an array of task ids must be alone in deps",
+                  "list single elements: ids[0], ids[1]");
         return false;
       }
     } else if (value.kind != Val::TaskId) {
-      typeError(*node, "deps takes task ids and arrays of them, not " + describe(value), "bind one with `as tid` or pl.submit");
+      typeError(*node, "deps takes task ids and arrays of them, not " + describe(value),
+                "bind one with `as tid` or pl.submit");
       return false;
     }
     deps.push_back(value.value);
@@ -84,7 +89,8 @@ bool Walker::dependencies(const Node &list, llvm::SmallVectorImpl<Value> &deps) 
   return true;
 }
 
-bool Walker::tensorList(const Node &list, llvm::StringRef keyword, llvm::SmallVectorImpl<Value> &tensors) {
+bool Walker::tensorList(const Node &list, llvm::StringRef keyword,
+                        llvm::SmallVectorImpl<Value> &tensors) {
   if (list.kind != "List" && list.kind != "Tuple") {
     typeError(list, keyword + " is a list of tensor names");
     return false;
@@ -105,11 +111,14 @@ bool Walker::tensorList(const Node &list, llvm::StringRef keyword, llvm::SmallVe
 
 bool Walker::predicate(const Node &node, Launch &launch) {
   const Node *subscript = node.get("left");
-  if (node.kind != "Compare" || node.list("ops").size() != 1 || !subscript || subscript->kind != "Subscript") {
-    syntax(node, "a predicate compares one tensor element with a number", "write predicate=(flags[0] > 0)");
+  if (node.kind != "Compare" || node.list("ops").size() != 1 || !subscript ||
+      subscript->kind != "Subscript") {
+    syntax(node, "a predicate compares one tensor element with a number",
+           "write predicate=(flags[0] > 0)");
     return false;
   }
-  static const std::map<std::string, const char *> ops = {{"Eq", "eq"}, {"NotEq", "ne"}, {"Lt", "lt"}, {"LtE", "le"}, {"Gt", "gt"}, {"GtE", "ge"}};
+  static const std::map<std::string, const char *> ops = {
+      {"Eq", "eq"}, {"NotEq", "ne"}, {"Lt", "lt"}, {"LtE", "le"}, {"Gt", "gt"}, {"GtE", "ge"}};
   auto op = ops.find(node.list("ops")[0]->kind);
   Val tensor = expr(*subscript->get("value"));
   Val target = expr(*node.list("comparators")[0]);
@@ -120,7 +129,8 @@ bool Walker::predicate(const Node &node, Launch &launch) {
     return false;
   }
   if (tensor.kind != Val::Tensor || !isSigned(tensor.dtype) || tensor.dtype == DType::Index) {
-    typeError(*subscript, "a predicate reads an element of a signed integer tensor, not " + describe(tensor));
+    typeError(*subscript,
+              "a predicate reads an element of a signed integer tensor, not " + describe(tensor));
     return false;
   }
   Window window;
@@ -149,7 +159,8 @@ Val Walker::submit(const Node &node, bool spmd) {
     return syntax(node, name + " belongs into an orchestration, not into a kernel");
   const Function *kernel = args.empty() ? nullptr : resolveFunction(*args[0]);
   if (!kernel)
-    return syntax(args.empty() ? node : *args[0], "the first argument of " + name + " is the kernel, like self.kernel");
+    return syntax(args.empty() ? node : *args[0],
+                  "the first argument of " + name + " is the kernel, like self.kernel");
   Launch launchParts;
   Names own = {"deps", "dumps", "allow_early_resolve", "predicate"};
   if (spmd)

@@ -12,22 +12,23 @@ namespace pypto::importer {
 using Number = std::variant<std::monostate, bool, int64_t, double>;
 
 /// The meaning of an expression. `Unknown` stands for the result of something that is wrong and has
-/// been reported, or whose type a later attempt will know: whatever uses it is Unknown too, silently.
+/// been reported, or whose type a later attempt will know: whatever uses it is Unknown too,
+/// silently.
 struct Val {
   enum Kind { Unknown, None, Scalar, Tensor, Tile, Array, TaskId, Tuple, Py };
   Kind kind = Unknown;
 
-  mlir::Value value;             // null: a constant that is not materialised, or no run-time part
-  DType dtype = DType::Index;    // of a scalar, of elements
-  Number constant;               // scalars known at compile time
-  Affine affine;                 // integer scalars
-  std::vector<Affine> shape;     // tensors and tiles
-  std::vector<Affine> valid;     // same rank: extents of real data
-  std::vector<int64_t> strides;  // of a tensor in global memory, elements; empty = packed
+  mlir::Value value;            // null: a constant that is not materialised, or no run-time part
+  DType dtype = DType::Index;   // of a scalar, of elements
+  Number constant;              // scalars known at compile time
+  Affine affine;                // integer scalars
+  std::vector<Affine> shape;    // tensors and tiles
+  std::vector<Affine> valid;    // same rank: extents of real data
+  std::vector<int64_t> strides; // of a tensor in global memory, elements; empty = packed
   TensorLayout layout = TensorLayout::ND;
   MemorySpace space = MemorySpace::None;
   bool transposed = false;
-  int64_t extent = 0;            // arrays
+  int64_t extent = 0; // arrays
 
   /// The buffer that a tensor is, or is a view of. Global memory (`gm`) keeps its contents when a
   /// name is bound again to the same buffer; values on chip are SSA values like any other.
@@ -35,7 +36,7 @@ struct Val {
   bool gm = false;
   bool view = false; // not the whole buffer as it was created
 
-  std::vector<Val> items;               // Tuple
+  std::vector<Val> items;                // Tuple
   std::shared_ptr<const PyValue> python; // Py
 
   bool isUnknown() const { return kind == Unknown; }

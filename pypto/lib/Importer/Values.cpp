@@ -100,7 +100,8 @@ Type Walker::typeOf(const Val &v) {
     if (v.valid != v.shape)
       valid = extents(v.valid);
     if (v.kind == Val::Tensor)
-      return TensorType::get(shape, elementType(v.dtype), llvm::ArrayRef<int64_t>(), v.layout, valid);
+      return TensorType::get(shape, elementType(v.dtype), llvm::ArrayRef<int64_t>(), v.layout,
+                             valid);
     return TileType::get(shape, elementType(v.dtype), v.space, valid, v.transposed);
   }
   default:
@@ -110,26 +111,33 @@ Type Walker::typeOf(const Val &v) {
 
 Value Walker::materialise(const Val &v, Location loc) {
   if (v.kind == Val::None) // no task
-    return b.create(loc, b.getStringAttr("pypto.task_invalid"), ValueRange(), TaskIdType::get(m.context))->getResult(0);
+    return b
+        .create(loc, b.getStringAttr("pypto.task_invalid"), ValueRange(),
+                TaskIdType::get(m.context))
+        ->getResult(0);
   if (v.kind != Val::Scalar || !v.isConstant())
     return v.value;
   Type type = elementType(v.dtype);
   if (isFloat(v.dtype)) {
     llvm::APFloat number(*v.real());
     bool lost = false;
-    number.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    number.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                   &lost);
     return arith::ConstantOp::create(b, loc, FloatAttr::get(type, number));
   }
   int64_t number = *v.integer();
   if (type.isUnsignedInteger()) {
     auto signless = IntegerType::get(m.context, type.getIntOrFloatBitWidth());
-    Value value = arith::ConstantOp::create(b, loc, IntegerAttr::get(signless, llvm::APInt(signless.getWidth(), number, false, true)));
-    return b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))->getResult(0);
+    Value value = arith::ConstantOp::create(
+        b, loc, IntegerAttr::get(signless, llvm::APInt(signless.getWidth(), number, false, true)));
+    return b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))
+        ->getResult(0);
   }
   if (v.dtype == DType::Index)
     return arith::ConstantIndexOp::create(b, loc, number);
   unsigned width = type.getIntOrFloatBitWidth();
-  return arith::ConstantOp::create(b, loc, IntegerAttr::get(type, llvm::APInt(width, number, true, true)));
+  return arith::ConstantOp::create(b, loc,
+                                   IntegerAttr::get(type, llvm::APInt(width, number, true, true)));
 }
 
 Val Walker::castScalar(const Val &v, DType to, Location loc) {
@@ -166,10 +174,14 @@ Val Walker::castScalar(const Val &v, DType to, Location loc) {
     Val zero = isFloat(v.dtype) ? constantFloat(0, v.dtype) : constantInt(0, v.dtype);
     if (signlessPair)
       result.value = isFloat(v.dtype)
-                         ? Value(arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value, materialise(zero, loc)))
-                         : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, materialise(zero, loc)));
+                         ? Value(arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value,
+                                                       materialise(zero, loc)))
+                         : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
+                                                       materialise(zero, loc)));
     else
-      result.value = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))->getResult(0);
+      result.value =
+          b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))
+              ->getResult(0);
     return result;
   }
   if (signlessPair && fromInt && toInt && v.dtype != DType::Bool) {
@@ -181,7 +193,9 @@ Val Walker::castScalar(const Val &v, DType to, Location loc) {
       result.value = arith::TruncIOp::create(b, loc, type, value);
     }
   } else {
-    result.value = b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))->getResult(0);
+    result.value =
+        b.create(loc, b.getStringAttr("pypto.scalar_cast"), ValueRange(value), TypeRange(type))
+            ->getResult(0);
   }
   // A conversion between integers keeps what is known of the value only when it keeps the value.
   if (toInt && !(fromInt && isSigned(to) && bitsOf(to) >= bitsOf(v.dtype)))
@@ -200,7 +214,8 @@ Value Walker::indexOf(const Val &v, const Node &at) {
   return materialise(castScalar(v, DType::Index, loc), loc);
 }
 
-Val Walker::shaped(Val::Kind kind, DType type, std::vector<Affine> shape, std::vector<Affine> valid) {
+Val Walker::shaped(Val::Kind kind, DType type, std::vector<Affine> shape,
+                   std::vector<Affine> valid) {
   Val v;
   v.kind = kind;
   v.dtype = type;
@@ -231,7 +246,8 @@ Val Walker::dimension(const Val &tensor, int axis, Location loc) {
 
 bool Walker::sameType(const Val &a, const Val &b, bool looseScalars) {
   if (a.kind != b.kind)
-    return (a.kind == Val::None && b.kind == Val::TaskId) || (a.kind == Val::TaskId && b.kind == Val::None);
+    return (a.kind == Val::None && b.kind == Val::TaskId) ||
+           (a.kind == Val::TaskId && b.kind == Val::None);
   switch (a.kind) {
   case Val::Scalar:
     return a.dtype == b.dtype || (looseScalars && compatible(a.dtype, b.dtype));

@@ -12,10 +12,10 @@
 #include "Annotation.h"
 #include "Liveness.h"
 #include "Val.h"
-#include "pypto/Dialect/PyPTO/IR/OpTable.h"
-#include "pypto/Driver/Compiler.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "pypto/Dialect/PyPTO/IR/OpTable.h"
+#include "pypto/Driver/Compiler.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <set>
 
@@ -41,7 +41,7 @@ struct ModuleState {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::map<std::string, KernelInfo> kernels; // by function and argument types
   std::set<std::string> symbols;
-  std::vector<const Function *> building; // kernels under construction, for recursion
+  std::vector<const Function *> building;             // kernels under construction, for recursion
   std::vector<std::shared_ptr<const Function>> alive; // functions found through names
 };
 
@@ -72,7 +72,8 @@ public:
 
 private:
   //===-- Errors (Errors.cpp) --===//
-  Val error(ErrorKind kind, const ast::Node &at, const llvm::Twine &message, const llvm::Twine &help = "");
+  Val error(ErrorKind kind, const ast::Node &at, const llvm::Twine &message,
+            const llvm::Twine &help = "");
   Val syntax(const ast::Node &at, const llvm::Twine &message, const llvm::Twine &help = "") {
     return error(ErrorKind::Syntax, at, message, help);
   }
@@ -105,8 +106,8 @@ private:
   mlir::Value indexOf(const Val &value, const ast::Node &at);
   mlir::Type typeOf(const Val &value);
   mlir::Type elementType(DType type);
-  /// A value of `like`'s type around an SSA value of the wider type, with fresh symbols where extents
-  /// are not constants.
+  /// A value of `like`'s type around an SSA value of the wider type, with fresh symbols where
+  /// extents are not constants.
   Val like(const Val &pattern, mlir::Value value);
   Val shaped(Val::Kind kind, DType type, std::vector<Affine> shape, std::vector<Affine> valid = {});
   Val dimension(const Val &tensor, int axis, mlir::Location loc);
@@ -141,16 +142,16 @@ private:
   Val subscript(const ast::Node &node);
   Val subscriptOf(const ast::Node &node, const Val &base);
   bool storeSubscript(const ast::Node &target, const Val &source, const ast::Node &statement);
-  Val slice(const ast::Node &at, const Val &base, const Window &window, const std::vector<Val> *valid,
-            bool clamp, llvm::StringRef padValue);
-  bool checkWindow(const ast::Node &at, llvm::StringRef what, const Val &base, llvm::ArrayRef<Val> offsets,
-                   llvm::ArrayRef<Affine> extents);
+  Val slice(const ast::Node &at, const Val &base, const Window &window,
+            const std::vector<Val> *valid, bool clamp, llvm::StringRef padValue);
+  bool checkWindow(const ast::Node &at, llvm::StringRef what, const Val &base,
+                   llvm::ArrayRef<Val> offsets, llvm::ArrayRef<Affine> extents);
 
   //===-- Calls (Calls.cpp, Binder.cpp, Inline.cpp, Tasks.cpp) --===//
   struct Bound {
     const ast::Node *call = nullptr;
     const SignatureRow *signature = nullptr;
-    std::string name; // as written below pl
+    std::string name;                               // as written below pl
     std::map<std::string, Val> values;              // by Python parameter
     std::map<std::string, const ast::Node *> nodes; // where they were given
     bool has(const char *parameter) const {
@@ -158,7 +159,11 @@ private:
       return it != values.end() && it->second.kind != Val::None;
     }
     const Val &operator[](const char *parameter) const {
-      static const Val missing = [] { Val v; v.kind = Val::None; return v; }();
+      static const Val missing = [] {
+        Val v;
+        v.kind = Val::None;
+        return v;
+      }();
       auto it = values.find(parameter);
       return it == values.end() ? missing : it->second;
     }
@@ -175,7 +180,8 @@ private:
                                       llvm::ArrayRef<SignatureRow> rows);
   Val buildOp(Bound &bound);
   Val buildOp(llvm::StringRef python, const ast::Node &at,
-              std::vector<std::pair<std::string, Val>> arguments);
+              std::vector<std::pair<std::string, Val>> arguments,
+              std::map<std::string, const ast::Node *> nodes = {});
   struct OpParts {
     std::map<std::string, llvm::SmallVector<mlir::Value>> groups;
     llvm::SmallVector<mlir::NamedAttribute> attributes;
@@ -187,10 +193,11 @@ private:
   Val finish(const Val &type, mlir::Value value);
   Val writeBack(Bound &bound, const Val &target, mlir::Operation *op);
   std::optional<DType> dtypeArgument(const Bound &bound, const char *parameter);
-  bool integers(const Val &list, const ast::Node &at, llvm::StringRef what, std::vector<Affine> &out,
-                std::vector<Val> *values = nullptr, bool constant = false);
-  std::optional<std::string> enumArgument(const Val &value, llvm::StringRef enumName, const ast::Node &at,
-                                          llvm::StringRef parameter);
+  bool integers(const Val &list, const ast::Node &at, llvm::StringRef what,
+                std::vector<Affine> &out, std::vector<Val> *values = nullptr,
+                bool constant = false);
+  std::optional<std::string> enumArgument(const Val &value, llvm::StringRef enumName,
+                                          const ast::Node &at, llvm::StringRef parameter);
   void rebindArgument(const ast::Node *argument, const Val &result);
 
   //===-- Type deduction (Deduce*.cpp): result types of ops, errors reported --===//
@@ -205,15 +212,17 @@ private:
   bool deduceGather(Bound &bound, std::vector<Val> &results);
   bool deduceSystem(Bound &bound, std::vector<Val> &results);
   Val resultLike(const Val &operand, DType type);
-  bool shapedArgument(Bound &bound, const char *parameter, Val &out, size_t minRank = 1, size_t maxRank = 5);
+  bool shapedArgument(Bound &bound, const char *parameter, Val &out, size_t minRank = 1,
+                      size_t maxRank = 5);
   bool binaryTypes(Bound &bound, const char *left, const char *right, bool allowCast, Val &result);
   Val &argument(Bound &bound, const char *parameter) { return bound.values[parameter]; }
 
   //===-- Functions (Inline.cpp, Kernels.cpp) --===//
   Val callFunction(const ast::Node &node, const Function &callee);
-  bool bindArguments(const ast::Node &node, const Function &callee, std::vector<std::pair<std::string, Val>> &bound,
-                     std::vector<const ast::Node *> &nodes, const Names &ignoredKeywords, size_t firstPositional,
-                     bool allowMissing);
+  bool bindArguments(const ast::Node &node, const Function &callee,
+                     std::vector<std::pair<std::string, Val>> &bound,
+                     std::vector<const ast::Node *> &nodes, const Names &ignoredKeywords,
+                     size_t firstPositional, bool allowMissing);
   Val inlineCall(const ast::Node &node, const Function &callee,
                  const std::vector<std::pair<std::string, Val>> &arguments,
                  const std::vector<const ast::Node *> &nodes);
@@ -224,18 +233,21 @@ private:
     int64_t predicateTarget = 0;
     bool syncStart = false, allowEarlyResolve = false;
   };
-  Val launch(const ast::Node &node, const Function &callee, std::vector<std::pair<std::string, Val>> arguments,
+  Val launch(const ast::Node &node, const Function &callee,
+             std::vector<std::pair<std::string, Val>> arguments,
              const std::vector<const ast::Node *> &nodes, Launch &launch, Val *task);
   const Function *resolveFunction(const ast::Node &callee);
   bool isKernel(const Function &function) const;
-  KernelInfo *kernelFor(const ast::Node &node, const Function &callee, const std::vector<Val> &arguments,
+  KernelInfo *kernelFor(const ast::Node &node, const Function &callee,
+                        const std::vector<Val> &arguments,
                         const std::vector<const ast::Node *> &nodes);
 
   //===-- Tasks (Tasks.cpp) --===//
   Val submit(const ast::Node &node, bool spmd);
   bool dependencies(const ast::Node &list, llvm::SmallVectorImpl<mlir::Value> &deps);
   bool predicate(const ast::Node &node, Launch &launch);
-  bool tensorList(const ast::Node &list, llvm::StringRef keyword, llvm::SmallVectorImpl<mlir::Value> &tensors);
+  bool tensorList(const ast::Node &list, llvm::StringRef keyword,
+                  llvm::SmallVectorImpl<mlir::Value> &tensors);
   bool literalBool(const ast::Node &node, llvm::StringRef keyword, bool &value);
 
   //===-- Statements (Statements.cpp) --===//
@@ -260,7 +272,7 @@ private:
   struct LoopForm {
     const ast::Node *node = nullptr;
     enum Kind { Range, Parallel, Pipeline, Unroll, While, CondWhile, SplitAiv } kind = Range;
-    std::string index;             // "" for while
+    std::string index; // "" for while
     Val low, high, step;
     int64_t stage = 0;
     std::vector<std::string> carriedNames; // of init_values
@@ -279,19 +291,20 @@ private:
   //===-- Scopes (Scopes.cpp) --===//
   void withStatement(const ast::Node &node);
   void atScope(const ast::Node &node, const ast::Node &call, const ast::Node *as);
-  void spmdScope(const ast::Node &node, const ast::Node &call, const ast::Node *as, const ast::Node *index);
+  void spmdScope(const ast::Node &node, const ast::Node &call, const ast::Node *as,
+                 const ast::Node *index);
   void runtimeScope(const ast::Node &node, const ast::Node &call, bool manual);
   void clusterScope(const ast::Node &node, const ast::Node &call);
   void splitAivLoop(const ast::Node &node, const ast::Node &call);
   bool parseOptimizations(const ast::Node &list, OpParts &parts);
   bool nameHint(const ast::Node &node, std::string &hint);
   /// Walks `body` in a region of its own; names that are read afterwards become results.
-  mlir::Operation *region(const ast::Node &at, llvm::StringRef op, OpParts &parts, bool hasTask, bool toGlobal,
-                          llvm::ArrayRef<mlir::Type> blockArguments,
+  mlir::Operation *region(const ast::Node &at, llvm::StringRef op, OpParts &parts, bool hasTask,
+                          bool toGlobal, llvm::ArrayRef<mlir::Type> blockArguments,
                           llvm::function_ref<void(mlir::Block &)> body);
 
   struct Context {
-    bool inKernel = false;   // ops run on a core
+    bool inKernel = false; // ops run on a core
     bool inSpmd = false;
     bool inCluster = false;
     bool inSplitAiv = false;
@@ -308,13 +321,15 @@ private:
   Frame *frame = nullptr;
   Context context;
   int nextRoot = 0;
-  std::map<int, int> rootParameter;        // buffer -> parameter of the function
+  std::map<int, int> rootParameter; // buffer -> parameter of the function
   std::set<int> writtenRoots;
-  std::map<std::string, Span> lostWrites;  // Out parameter -> where its name was bound to something else
+  std::map<std::string, Span>
+      lostWrites; // Out parameter -> where its name was bound to something else
   std::vector<std::string> *yieldTargets = nullptr; // hidden names that pl.yield_ assigns
   std::vector<std::pair<std::string, std::string>> yieldedNames; // name -> hidden name
   std::map<std::string, int> parameterIndex;
-  /// Names that one arm of a branch binds while the other does not know them yet: their likely type.
+  /// Names that one arm of a branch binds while the other does not know them yet: their likely
+  /// type.
   std::map<std::string, Val> guesses;
   const Function *top = nullptr;
 };

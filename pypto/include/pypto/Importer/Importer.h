@@ -2,10 +2,10 @@
 #ifndef PYPTO_IMPORTER_IMPORTER_H
 #define PYPTO_IMPORTER_IMPORTER_H
 
-#include "pypto/Driver/Compiler.h"
-#include "pypto/Importer/PyAst.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "pypto/Driver/Compiler.h"
+#include "pypto/Importer/PyAst.h"
 
 namespace pypto {
 
@@ -24,7 +24,8 @@ void loadImporterDialects(mlir::MLIRContext &context);
 /// gets the indices of run-time scalars that the program needs as constants: import again with
 /// ArgSpec::Scalar for them. One thread per context.
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const Program &program,
-                                                const std::vector<ArgSpec> &args, const CompileOptions &options,
+                                                const std::vector<ArgSpec> &args,
+                                                const CompileOptions &options,
                                                 std::vector<Diagnostic> &diagnostics,
                                                 std::vector<int> *bakeScalars = nullptr);
 
