@@ -9,6 +9,7 @@ namespace {
 
 struct Avx2 {
   static constexpr int lanes = 8;
+  static constexpr bool byteMasks = false;
   static constexpr int maxRows = 6; // 12 sums, 2 of b, 1 of a: 15 of 16 registers
   using F = __m256;
   using I = __m256i;

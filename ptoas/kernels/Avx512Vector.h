@@ -9,6 +9,7 @@ namespace {
 
 struct Avx512 {
   static constexpr int lanes = 16;
+  static constexpr bool byteMasks = true;
   static constexpr int maxRows = 14; // 28 sums, 2 of b, 1 of a: 31 of 32 registers
   using F = __m512;
   using I = __m512i;
@@ -29,6 +30,10 @@ struct Avx512 {
 
   static I loadI(const void *p) { return _mm512_loadu_si512(p); }
   static I loadI(const void *p, Mask m) { return _mm512_maskz_loadu_epi32(m, p); }
+  /// The first `n` <= 64 bytes, zero behind them; reads no others.
+  static I loadBytes(const void *p, int64_t n) {
+    return _mm512_maskz_loadu_epi8(n >= 64 ? ~__mmask64(0) : (__mmask64(1) << n) - 1, p);
+  }
   static void storeI(void *p, I v) { _mm512_storeu_si512(p, v); }
   static void storeI(void *p, I v, Mask m) { _mm512_mask_storeu_epi32(p, m, v); }
   static I splatI(const void *p) {

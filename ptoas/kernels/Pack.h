@@ -16,6 +16,14 @@ inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
+/// Copies up to 64 bytes into a zeroed buffer that has room for 64.
+template <class V> void copyEdge(void *dst, const void *src, int64_t bytes) {
+  if constexpr (V::byteMasks)
+    V::storeI(dst, V::loadBytes(src, bytes));
+  else
+    __builtin_memcpy(dst, src, size_t(bytes));
+}
+
 /// Groups of `lanes` neighbours: element (i, j) of the group block lies at
 /// p[i * alongStride + j], i < along (k), j < across <= lanes. Writes ceil(along / group)
 /// vectors, `dstStride` bytes apart.
@@ -27,10 +35,10 @@ void packAcross(const typename F::In *p, int64_t alongStride, int64_t along, int
   for (int64_t g = 0; g < full; ++g)
     V::storeI(dst + g * dstStride, F::across(p + g * G * alongStride, alongStride));
   for (int64_t g = full; g * G < along; ++g) {
-    typename F::In edge[G * V::lanes] = {};
+    typename F::In edge[G * V::lanes + 64] = {};
     for (int64_t i = 0; i < min64(G, along - g * G); ++i)
-      for (int64_t j = 0; j < across; ++j)
-        edge[i * V::lanes + j] = p[(g * G + i) * alongStride + j];
+      copyEdge<V>(edge + i * V::lanes, p + (g * G + i) * alongStride,
+                  across * int64_t(sizeof(typename F::In)));
     V::storeI(dst + g * dstStride, F::across(edge, V::lanes));
   }
 }
@@ -53,10 +61,10 @@ void packTransposed(const typename F::In *p, int64_t acrossStride, int64_t along
     alignas(64) uint32_t block[V::lanes * V::lanes];
     for (int64_t j = 0; j < V::lanes; ++j) {
       const In *row = q + j * acrossStride;
-      In edge[perBlock] = {};
+      In edge[perBlock + 64] = {};
       if (count < perBlock || j >= across) {
         if (j < across)
-          __builtin_memcpy(edge, row, size_t(count) * sizeof(In));
+          copyEdge<V>(edge, row, count * int64_t(sizeof(In)));
         row = edge;
       }
       V::storeI(block + j * V::lanes, F::line(row));
@@ -106,8 +114,8 @@ template <class V, class F> void packLine(const typename F::In *p, int64_t along
   for (; i + perVector <= along; i += perVector, dst += V::lanes * 4)
     V::storeI(dst, F::line(p + i));
   if (i < along) {
-    typename F::In edge[perVector] = {};
-    __builtin_memcpy(edge, p + i, size_t(along - i) * sizeof(typename F::In));
+    typename F::In edge[perVector + 64] = {};
+    copyEdge<V>(edge, p + i, (along - i) * int64_t(sizeof(typename F::In)));
     V::storeI(dst, F::line(edge));
   }
 }

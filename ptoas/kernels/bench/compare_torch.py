@@ -1,8 +1,9 @@
-"""Products of libpto_kernels against torch.mm on one thread, measured alternately in one process.
+"""Products of libpto_kernels against torch on one thread, measured alternately in one process.
 
     python compare_torch.py <build>/ptoas/kernels [seconds per figure]
 
-Ours are timed in C (native code calls them), torch.mm(out=) from Python as its users call it.
+Ours are timed in C (native code calls them), torch.mm(out=), for int8 torch._int_mm, from Python
+as its users call it.
 """
 
 from __future__ import annotations
@@ -27,21 +28,29 @@ for name, arguments in {
     function.restype, function.argtypes = ctypes.c_double, arguments
 
 torch.set_num_threads(1)
-DTYPES = {0: torch.float32, 1: torch.bfloat16, 2: torch.float16}
-NAMES = {0: "f32", 1: "bf16", 2: "f16"}
+DTYPES = {0: torch.float32, 1: torch.bfloat16, 2: torch.float16, 3: torch.int8}
+NAMES = {0: "f32", 1: "bf16", 2: "f16", 3: "i8"}
 
 
 def torch_rate(dtype: int, m: int, n: int, k: int, transposed: bool) -> float:
-    a = torch.randn(m, k).to(DTYPES[dtype])
-    b = torch.randn(n, k).to(DTYPES[dtype]).t() if transposed else torch.randn(k, n).to(DTYPES[dtype])
-    out = torch.empty(m, n, dtype=DTYPES[dtype])
+    integer = DTYPES[dtype] is torch.int8
+    product = torch._int_mm if integer else torch.mm
+    a, b = (
+        (torch.randn(m, k) * 8, torch.randn(k, n) * 8)
+        if integer
+        else (torch.randn(m, k), torch.randn(k, n))
+    )
+    a, b = a.to(DTYPES[dtype]), b.to(DTYPES[dtype])
+    if transposed:
+        b = b.t().contiguous().t()
+    out = torch.empty(m, n, dtype=torch.int32 if integer else DTYPES[dtype])
     repeats = max(1, int(2e-4 * 1e11 / (2 * m * n * k)))
     best, end = 0.0, time.perf_counter() + seconds
-    torch.mm(a, b, out=out)
+    product(a, b, out=out)
     while time.perf_counter() < end:
         start = time.perf_counter()
         for _ in range(repeats):
-            torch.mm(a, b, out=out)
+            product(a, b, out=out)
         best = max(best, 2e-9 * m * n * k * repeats / (time.perf_counter() - start))
     return best
 
@@ -57,6 +66,7 @@ def main() -> None:
     peaks = {0: loops.peak_fp32(0.3)}
     peaks[1] = loops.peak_bf16(0.3) or peaks[0]
     peaks[2] = peaks[0]
+    peaks[3] = 2 * peaks[1]
     print(f"peaks of one core, GFLOP/s: FP32 {peaks[0]:.1f}, bfloat16 {peaks[1]:.1f}")
     print(f"{'':5}{'m x n x k':38}{'ours':>9}{'torch':>9}{'ratio':>9}{'of peak':>9}")
     for dtype in DTYPES:
@@ -66,7 +76,7 @@ def main() -> None:
             (128, 128, 128),
             (128, 128, 64),
             (128, 64, 128),
-            (100, 100, 100),
+            (104, 104, 104),
             (256, 256, 256),
         ]:
             for transposed in (False, True):
