@@ -623,6 +623,11 @@ std::shared_ptr<const Function> functionFromPython(PyObject *decoratedOrRecord) 
                     intAttribute(r, "col_offset", 0));
   if (!function->def)
     return nullptr;
+  if (!function->def->get("args")) {
+    PyErr_Format(PyExc_TypeError, "the source of function '%s' is no function definition",
+                 function->name.c_str());
+    return nullptr;
+  }
   Ref globals = attribute(r, "globals"), locals = attribute(r, "locals");
   function->env =
       environmentFor(globals ? globals.get() : Py_None, locals ? locals.get() : Py_None);

@@ -109,7 +109,11 @@ class Implementation:
         baked = {name: value for name, value in values.items() if value is not RUNTIME}
         made = executable.load(header, code, baked.get)
         return CompiledProgram(
-            {**header, "baked": baked}, made, platform=config.platform, program=self.record, result=result
+            {**header, "baked": baked},
+            made,
+            platform=config.platform,
+            program=self.record,
+            result=result,
         )
 
     def lower(self, *args: Any, config: Any = None, **kwargs: Any):

@@ -10,9 +10,8 @@ import copy
 import linecache
 import re
 import sys
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pypto.dtypes import DataType
 from pypto.errors import ParserSyntaxError
@@ -176,8 +175,7 @@ _SIMPLE = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, dict, tuple)
 
 
-@dataclass
-class Snapshot:
+class Snapshot(NamedTuple):
     """What a program consists of when it is compiled.
 
     `texts` tell it from any other program; `guards` are the names that must still have their values

@@ -6,7 +6,6 @@ not define are errors; nothing is declared by being used.
 
 from __future__ import annotations
 
-import hashlib
 import linecache
 import os
 import warnings
@@ -20,6 +19,8 @@ def parse(code: str, filename: str = "<string>", source_map: Any = None):
     if not isinstance(code, str):
         raise ArgumentTypeError(f"pl.parse takes text, not {type(code).__name__}")
     if filename == "<string>":  # texts must not stand for each other in tracebacks and errors
+        import hashlib
+
         digest = hashlib.sha256(code.encode()).hexdigest()[:8]
         filename = f"<string {digest}>"
     # mtime None: linecache keeps these lines and does not look for a file.

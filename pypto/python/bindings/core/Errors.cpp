@@ -62,9 +62,21 @@ void prefixError(const std::string &name) {
       Py_DECREF(longer);
     }
     Py_DECREF(message);
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return;
   }
+  // From the owner of the tensor (torch, NumPy): the first line says why, the rest is its stack.
   PyErr_Clear();
-  PyErr_Restore(type, value, trace);
+  PyObject *shown = value ? PyObject_Str(value) : nullptr;
+  const char *utf8 = shown ? PyUnicode_AsUTF8(shown) : nullptr;
+  std::string why = utf8 ? utf8 : "cannot be read";
+  Py_XDECREF(shown);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  PyErr_Clear();
+  setTypeError(name + ": " + why.substr(0, why.find('\n')));
 }
 
 } // namespace pypto::core

@@ -46,9 +46,9 @@ PyObject *describeObject(PyObject *, PyObject *object) {
     Py_XDECREF(strides);
     strides = Py_NewRef(Py_None);
   }
-  return Py_BuildValue("(s#NNO)", argument.dtype->name.data(),
-                       static_cast<Py_ssize_t>(argument.dtype->name.size()), shape, strides,
-                       argument.readOnly ? Py_True : Py_False);
+  PyObject *dtype = PyUnicode_FromStringAndSize(
+      argument.dtype->name.data(), static_cast<Py_ssize_t>(argument.dtype->name.size()));
+  return Py_BuildValue("(NNNO)", dtype, shape, strides, argument.readOnly ? Py_True : Py_False);
 }
 
 /// host_id() -> text that differs between CPUs that code may not be exchanged between.

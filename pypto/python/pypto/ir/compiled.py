@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from pypto import bridge, dtypes
+from pypto import dtypes
 from pypto.enums import BackendType
 from pypto.errors import ArgumentTypeError, ArgumentValueError
 
@@ -230,5 +230,3 @@ _NUMPY_NAMES = {
     for name, torch_name in _TORCH_NAMES.items()
     if not torch_name.startswith(("bfloat", "float8"))
 }
-
-__all__ = ["CompiledProgram", "LoweredProgram", "bridge"]

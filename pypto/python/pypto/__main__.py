@@ -1,0 +1,9 @@
+"""`python -m pypto …` is `pto …`."""
+
+from __future__ import annotations
+
+import sys
+
+from pypto.cli import main
+
+sys.exit(main())
