@@ -21,9 +21,12 @@ double ompDependWave(int side, int threads) {
     int pitch = side + 1;
     for (int i = 1; i <= side; ++i)
       for (int j = 1; j <= side; ++j) {
-        char *up = c + (i - 1) * pitch + j, *left = c + i * pitch + j - 1, *self = c + i * pitch + j;
+        char *up = c + (i - 1) * pitch + j, *left = c + i * pitch + j - 1,
+             *self = c + i * pitch + j;
 #pragma omp task depend(in : *up, *left) depend(inout : *self) firstprivate(self)
-        { asm volatile("" : : "r"(self)); }
+        {
+          asm volatile("" : : "r"(self));
+        }
       }
   });
 }
@@ -36,7 +39,9 @@ double ompDependChains(int chains, int length, int threads) {
       for (int i = 0; i < chains; ++i) {
         char *a = c + 3 * i, *b = a + 1, *d = a + 2;
 #pragma omp task depend(in : *a, *b) depend(inout : *d) firstprivate(d)
-        { asm volatile("" : : "r"(d)); }
+        {
+          asm volatile("" : : "r"(d));
+        }
       }
   });
 }
@@ -48,7 +53,9 @@ double ompDependIndependent(int tasks, int threads) {
     for (int i = 0; i < tasks; ++i) {
       char *a = c + 3 * (i % 1024), *b = a + 1, *d = a + 2;
 #pragma omp task depend(in : *a, *b, *d) firstprivate(d)
-      { asm volatile("" : : "r"(d)); }
+      {
+        asm volatile("" : : "r"(d));
+      }
     }
   });
 }

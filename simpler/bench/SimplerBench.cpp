@@ -126,12 +126,11 @@ void wave(SimplerWorker *worker, int threads) {
 void startLatency(SimplerWorker *worker) {
   static std::chrono::steady_clock::time_point begun;
   static double sum;
-  static const SimplerKernel stamp{[](int64_t *) {
-                                     sum += std::chrono::duration<double>(
-                                                std::chrono::steady_clock::now() - begun)
-                                                .count();
-                                   },
-                                   "stamp", nullptr, 0, SIMPLER_AIV};
+  static const SimplerKernel stamp{
+      [](int64_t *) {
+        sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+      },
+      "stamp", nullptr, 0, SIMPLER_AIV};
   constexpr int kRounds = 20000;
   sum = 0;
   double whole = best(1, [&] {
@@ -193,7 +192,8 @@ void million(SimplerWorker *worker) {
     });
   });
   row("1,000,000 tasks with 3 edges each", seconds, 0, "", "s", 1);
-  row("peak memory they add", static_cast<double>(residentKiB() - before) / 1024, 0, "", "MiB", 200);
+  row("peak memory they add", static_cast<double>(residentKiB() - before) / 1024, 0, "", "MiB",
+      200);
 }
 
 void steadyState(SimplerWorker *worker) {

@@ -1,4 +1,5 @@
 //===- CApi.cpp - the C interface -----------------------------------------===//
+#include "Log.h"
 #include "RunOrchestration.h"
 
 #include <cstdlib>
@@ -11,6 +12,8 @@ struct SimplerWorker : Device {
 };
 
 static thread_local std::string lastError;
+void simpler::setLastError(const std::string &text) { lastError = text; }
+Device &simpler::deviceOf(SimplerWorker *worker) { return *worker; }
 
 static int32_t defaultThreads() {
   if (const char *text = std::getenv("SIMPLER_THREADS")) {

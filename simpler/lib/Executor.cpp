@@ -98,8 +98,9 @@ void Executor::invoke(Task *task, int32_t block, int32_t lane) {
     uint64_t end = ticks();
     measured(begin, end);
     if (trace)
-      trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks, task->laneId[lane],
-                  static_cast<uint8_t>(task->kernel[lane]->core_type)});
+      trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks,
+                  static_cast<uint8_t>(task->subBlock(lane)),
+                  static_cast<uint8_t>(task->onCube(lane) ? SIMPLER_AIC : SIMPLER_AIV)});
   }
   if (conditions) [[unlikely]]
     device_.addPending(task, *conditions);

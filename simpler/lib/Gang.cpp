@@ -94,12 +94,13 @@ void Gang::participate(Executor &executor, Task *task) {
     last = context;
     gang->steps_.fetch_add(1, std::memory_order_relaxed);
     uint64_t begin = ticks();
+    setCallPlace({&gang->pipes, context->block, task->subBlock(context->lane)});
     bool finished = context->fiber->resume();
     gang->steps_.fetch_add(1, std::memory_order_relaxed);
     if (TraceRing *trace = executor.trace())
       trace->add({begin, ticks(), task->id, task->kernel[context->lane], context->block,
-                  task->blocks, task->laneId[context->lane],
-                  static_cast<uint8_t>(task->kernel[context->lane]->core_type)});
+                  task->blocks, static_cast<uint8_t>(task->subBlock(context->lane)),
+                  static_cast<uint8_t>(task->onCube(context->lane) ? SIMPLER_AIC : SIMPLER_AIV)});
     if (!finished) {
       gang->suspend(context);
       continue;

@@ -11,6 +11,7 @@
 #define SIMPLER_GANG_H
 
 #include "Device.h"
+#include "PipeState.h"
 
 namespace simpler {
 
@@ -31,6 +32,7 @@ public:
   /// A ticket for one more executor, unless the gang is already over.
   bool tryAddTicket();
   uint64_t stepsSeen = 0; // monitor only
+  PipeStates pipes;
 
 private:
   struct Context {

@@ -1,6 +1,7 @@
 //===- KernelCall.cpp - argument words, predicates, exceptions ------------===//
 #include "KernelCall.h"
 #include "Gang.h"
+#include "PipeState.h"
 #include "Run.h"
 
 #include <exception>
@@ -20,7 +21,7 @@ const CompletionList *callKernel(Task *task, int32_t block, int32_t lane) {
       task->has(Task::kCoRun) ? Gang::completionList(task, block, lane) : &threadList;
   list->count = list->invalid = 0;
   LocalContext local{block, task->blocks, {list, task->id}};
-  GlobalContext global{task->laneId[lane], {}, yieldBlock};
+  GlobalContext global{static_cast<int32_t>(task->subBlock(lane)), {}, yieldBlock};
 
   int64_t args[50];
   uint32_t word = 0;
@@ -30,6 +31,8 @@ const CompletionList *callKernel(Task *task, int32_t block, int32_t lane) {
   args[kLocalContextWord] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(&local));
   args[kGlobalContextWord] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(&global));
 
+  setCallPlace(
+      {task->has(Task::kCoRun) ? &task->extra->gang->pipes : nullptr, block, task->subBlock(lane)});
   SimplerRun *run = task->run;
   try {
     task->kernel[lane]->fn(args);

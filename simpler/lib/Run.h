@@ -59,6 +59,8 @@ struct SimplerRun {
 
   // --- what orchestrations call ----------------------------------------------------------------
   uint64_t submit(const simpler::Submission &submission);
+  /// A task without kernel that follows all live tasks with ids from `first` on.
+  uint64_t submitBarrierAfter(uint64_t first);
   /// The tensor is created by the next submitted task when `byNextTask`, else by a task of its own
   /// that is complete at once. False (and an empty tensor) when the run has failed.
   bool allocate(ChipTensor &out, const uint32_t *shapes, uint32_t ndims, uint8_t dtype,

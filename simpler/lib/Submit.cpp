@@ -147,7 +147,7 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   task->lanes = 0;
   for (int32_t lane = 0; lane < 3; ++lane)
     if (submission.kernels[lane]) {
-      task->laneId[task->lanes] = lane == 2 && submission.kernels[1] ? 1 : 0;
+      task->laneId[task->lanes] = static_cast<uint8_t>(lane);
       task->kernel[task->lanes++] = submission.kernels[lane];
     }
   if (task->lanes == 0)
@@ -344,6 +344,24 @@ void SimplerRun::addEdge(Task *predecessor, Task *task) {
   } while (!predecessor->successors.compare_exchange_weak(head, edge, std::memory_order_release,
                                                           std::memory_order_acquire));
   ++edgesOfTask_;
+}
+
+/// A task without kernel that follows all live tasks from `first` on.
+uint64_t SimplerRun::submitBarrierAfter(uint64_t first) {
+  std::vector<uint64_t> ids;
+  for (uint64_t id = static_cast<uint32_t>(first), end = static_cast<uint32_t>(nextTaskId());
+       id < end; ++id) {
+    bool known;
+    if (findTask(tag_ | id, known))
+      ids.push_back(tag_ | id);
+  }
+  SimplerLaunch launch{};
+  launch.block_num = 1;
+  launch.num_deps = static_cast<int32_t>(ids.size());
+  launch.deps = ids.data();
+  Submission submission;
+  submission.launch = &launch;
+  return submit(submission);
 }
 
 /// Takes back what newEdge handed out last.

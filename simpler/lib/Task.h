@@ -78,7 +78,7 @@ struct alignas(64) Task {
   uint16_t numBuffers;
   uint8_t sizeClass;
   uint8_t numEdges;  // inline ones in use
-  uint8_t laneId[3]; // sub-block shown to each lane
+  uint8_t laneId[3]; // position of each lane in {cube, vector 0, vector 1}
   uint8_t flags;
   EdgeBlock *edgeBlocks;
   TaskExtra *extra;
@@ -89,6 +89,10 @@ struct alignas(64) Task {
   ChipTensor *tensors() { return reinterpret_cast<ChipTensor *>(this + 1); }
   uint64_t *scalars() { return reinterpret_cast<uint64_t *>(tensors() + numTensors); }
   Buffer **buffers() { return reinterpret_cast<Buffer **>(scalars() + numScalars); }
+
+  /// Sub-block and core of a lane: laneId is the position in {cube, vector 0, vector 1}.
+  uint32_t subBlock(int32_t lane) const { return laneId[lane] == 2; }
+  bool onCube(int32_t lane) const { return laneId[lane] == 0; }
 
   enum Flags : uint8_t { kPredicated = 1, kCoRun = 2 };
   bool has(Flags flag) const { return flags & flag; }

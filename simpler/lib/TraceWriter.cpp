@@ -4,6 +4,7 @@
 #include "Run.h"
 
 #include <cstdio>
+#include <unistd.h>
 
 namespace simpler {
 
@@ -39,22 +40,27 @@ int32_t Device::writeTrace(const char *path) {
     return -1;
   double perMicrosecond = static_cast<double>(ticks() - traceTicks_) * 1000.0 /
                           static_cast<double>(nanoseconds() - traceNanoseconds_);
+  // Time stamps are those of CLOCK_MONOTONIC, so that traces of several recorders merge.
+  double startMicroseconds = static_cast<double>(traceNanoseconds_) / 1000.0;
   std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
-  std::fputs("{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"simpler\"}}",
-             file);
+  int pid = static_cast<int>(getpid());
+  std::fprintf(
+      file, "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"simpler\"}}",
+      pid);
   for (uint32_t i = 0; i < numExecutors(); ++i) {
     TraceRing *ring = executor(i)->trace();
     if (!ring)
       continue;
     std::fprintf(
         file,
-        ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+        ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
         "\"executor %u (%llu events dropped)\"}}",
-        i, i, static_cast<unsigned long long>(ring->dropped()));
+        pid, i, i, static_cast<unsigned long long>(ring->dropped()));
     ring->forEach([&](const TraceEvent &event) {
-      std::fputs(",\n{\"ph\":\"X\",\"pid\":1,\"cat\":\"task\",\"name\":\"", file);
+      std::fprintf(file, ",\n{\"ph\":\"X\",\"pid\":%d,\"cat\":\"task\",\"name\":\"", pid);
       writeEscaped(file, event.kernel->name ? event.kernel->name : "kernel");
-      double start = static_cast<double>(event.begin - traceTicks_) / perMicrosecond;
+      double start =
+          startMicroseconds + static_cast<double>(event.begin - traceTicks_) / perMicrosecond;
       double length = static_cast<double>(event.end - event.begin) / perMicrosecond;
       PTO2TaskId id{event.taskId};
       std::fprintf(

@@ -1,0 +1,301 @@
+//===- CallableRun.cpp - the table behind pto_orchestration_api.h ---------===//
+#include "Callable.h"
+#include "DescriptorArena.h"
+#include "Log.h"
+#include "RunOrchestration.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace simpler;
+
+namespace {
+
+/// One run of a callable, as the orchestration sees it: the table's pointer comes first.
+struct CallableRun : PTO2Runtime {
+  SimplerRun *run;
+  SimplerCallable *callable;
+  const ChipTensor *tensors;
+  int32_t numTensors;
+  DescriptorArena outputs;
+  std::vector<DescriptorArena::Mark> marks;
+
+  /// Contents of read-only host tensors that a task declared to write.
+  struct Saved {
+    const ChipTensor *tensor;
+    std::vector<char> bytes;
+  };
+  std::vector<Saved> saved;
+  bool protects = false; // some host tensor is IN
+
+  static CallableRun &of(PTO2Runtime *runtime) { return *static_cast<CallableRun *>(runtime); }
+  void saveIfReadOnly(const ChipTensor &written);
+  void restore();
+};
+
+/// In-place execution must not change what the caller passed as IN: keep a copy for the end.
+void CallableRun::saveIfReadOnly(const ChipTensor &written) {
+  for (int32_t i = 0; i < numTensors; ++i) {
+    const ChipTensor &t = tensors[i];
+    bool readOnly = i < static_cast<int32_t>(callable->signature.size()) &&
+                    callable->signature[i] == static_cast<int32_t>(ArgDirection::IN);
+    if (!readOnly || t.is_device_memory() || t.buffer.addr == 0 ||
+        written.buffer.addr >= t.buffer.addr + t.buffer.size ||
+        t.buffer.addr >= written.buffer.addr + written.buffer.size)
+      continue;
+    bool known = std::any_of(saved.begin(), saved.end(),
+                             [&](const Saved &entry) { return entry.tensor == &t; });
+    if (known)
+      continue;
+    auto *bytes = reinterpret_cast<const char *>(static_cast<uintptr_t>(t.buffer.addr));
+    saved.push_back({&t, std::vector<char>(bytes, bytes + t.buffer.size)});
+  }
+}
+
+void CallableRun::restore() {
+  for (const Saved &entry : saved)
+    std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(entry.tensor->buffer.addr)),
+                entry.bytes.data(), entry.bytes.size());
+}
+
+SimplerOrchOutputs nothing() { return {PTO2TaskId::invalid(), nullptr, 0}; }
+
+SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task) {
+  CallableRun &self = CallableRun::of(runtime);
+  SimplerRun &run = *self.run;
+  if (run.fatal())
+    return nothing();
+  if (task->error) {
+    run.fail(SIMPLER_INVALID_ARGS, "task t%u: %s", PTO2TaskId{run.nextTaskId()}.local(),
+             task->error);
+    return nothing();
+  }
+  Submission submission;
+  bool any = false;
+  for (int32_t lane = 0; lane < 3; ++lane) {
+    int32_t id = task->kernel_ids[lane];
+    if (id < 0)
+      continue;
+    any = true;
+    submission.kernels[lane] = self.callable->kernel(id);
+    if (!submission.kernels[lane]) {
+      run.fail(SIMPLER_INVALID_ARGS, "task t%u: the callable '%s' has no kernel with func_id %d",
+               PTO2TaskId{run.nextTaskId()}.local(), self.callable->entryName.c_str(), id);
+      return nothing();
+    }
+  }
+  if (!any && !task->dummy) {
+    run.fail(
+        SIMPLER_INVALID_ARGS,
+        "task t%u names no kernel on any lane; use rt_submit_dummy_task for a task without one",
+        PTO2TaskId{run.nextTaskId()}.local());
+    return nothing();
+  }
+  if (submission.kernels[2] && !submission.kernels[1]) // the second vector lane alone is the first
+    std::swap(submission.kernels[1], submission.kernels[2]);
+
+  const ChipTensor *tensors[SIMPLER_MAX_TENSORS];
+  uint8_t tags[SIMPLER_MAX_TENSORS];
+  uint32_t made = 0;
+  for (int32_t i = 0; i < task->num_args; ++i)
+    made += task->args[i].create != nullptr;
+  ChipTensor *outputs = made ? self.outputs.take(made) : nullptr;
+  uint32_t next = 0;
+  for (int32_t i = 0; i < task->num_args; ++i) {
+    const SimplerOrchArg &arg = task->args[i];
+    tags[i] = static_cast<uint8_t>(arg.tag);
+    if (const TensorCreateInfo *info = arg.create) {
+      if (!run.allocate(outputs[next], info->shapes, info->ndims, static_cast<uint8_t>(info->dtype),
+                        info->manual_dep, info->has_initial_value ? &info->initial_value : nullptr,
+                        true))
+        return nothing();
+      tensors[i] = &outputs[next++];
+      tags[i] = SIMPLER_ARG_OUTPUT_EXISTING;
+      continue;
+    }
+    tensors[i] = arg.tensor;
+    if (self.protects &&
+        (arg.tag == TensorArgType::INOUT || arg.tag == TensorArgType::OUTPUT_EXISTING))
+      self.saveIfReadOnly(*arg.tensor);
+  }
+  SimplerLaunch launch{};
+  launch.block_num = task->block_num;
+  launch.sync_start = task->sync_start && any;
+  launch.allow_early_resolve = task->early_resolve;
+  launch.num_deps = task->num_deps;
+  launch.deps = reinterpret_cast<const uint64_t *>(task->deps);
+  if (task->predicate && any) {
+    launch.predicate_op = task->predicate->op;
+    launch.predicate_tensor = task->predicate->tensor;
+    launch.predicate_target = task->predicate->target;
+    std::copy_n(task->predicate->indices, MAX_TENSOR_DIMS, launch.predicate_index);
+  }
+  submission.tensors = tensors;
+  submission.tags = tags;
+  submission.numTensors = task->num_args;
+  submission.scalars = task->scalars;
+  submission.numScalars = task->num_scalars;
+  submission.launch = &launch;
+  uint64_t id = run.submit(submission);
+  if (id == SIMPLER_NO_TASK)
+    return nothing();
+  return {PTO2TaskId{id}, outputs, made};
+}
+
+SimplerOrchOutputs allocTensors(PTO2Runtime *runtime, const TensorCreateInfo *const *infos,
+                                uint32_t count) {
+  CallableRun &self = CallableRun::of(runtime);
+  if (self.run->fatal())
+    return nothing();
+  if (count == 0)
+    return nothing();
+  ChipTensor *outputs = self.outputs.take(count);
+  for (uint32_t i = 0; i < count; ++i)
+    if (!self.run->allocate(outputs[i], infos[i]->shapes, infos[i]->ndims,
+                            static_cast<uint8_t>(infos[i]->dtype), infos[i]->manual_dep,
+                            infos[i]->has_initial_value ? &infos[i]->initial_value : nullptr))
+      return nothing();
+  return {outputs[count - 1].owner_task_id, outputs, count};
+}
+
+void scopeBegin(PTO2Runtime *runtime, PTO2ScopeMode mode, const char *site) {
+  CallableRun &self = CallableRun::of(runtime);
+  self.marks.push_back(self.outputs.mark());
+  self.run->scopeBegin(static_cast<int32_t>(mode), site);
+}
+
+void scopeEnd(PTO2Runtime *runtime) {
+  CallableRun &self = CallableRun::of(runtime);
+  self.run->scopeEnd();
+  if (!self.marks.empty()) {
+    self.outputs.release(self.marks.back());
+    self.marks.pop_back();
+  }
+}
+
+uint64_t getData(PTO2Runtime *runtime, const ChipTensor *tensor, uint32_t ndims,
+                 const uint32_t *indices) {
+  int64_t wide[MAX_TENSOR_DIMS] = {};
+  std::copy_n(indices, std::min(ndims, MAX_TENSOR_DIMS), wide);
+  return CallableRun::of(runtime).run->getElement(*tensor, wide, ndims);
+}
+
+void setData(PTO2Runtime *runtime, const ChipTensor *tensor, uint32_t ndims,
+             const uint32_t *indices, uint64_t bits) {
+  int64_t wide[MAX_TENSOR_DIMS] = {};
+  std::copy_n(indices, std::min(ndims, MAX_TENSOR_DIMS), wide);
+  CallableRun &self = CallableRun::of(runtime);
+  if (self.protects)
+    self.saveIfReadOnly(*tensor);
+  self.run->setElement(*tensor, wide, ndims, bits);
+}
+
+/// A graph is a scope of its own: its temporaries die with it, its tasks find their
+/// predecessors by region like all others. The id is a task that follows all of them.
+PTO2TaskId submitGraph(PTO2Runtime *runtime, uint64_t, void (*body)(void *), void *context,
+                       const SimplerOrchArg *args, int32_t numArgs, const uint64_t *, int32_t) {
+  CallableRun &self = CallableRun::of(runtime);
+  SimplerRun &run = *self.run;
+  for (int32_t i = 0; i < numArgs; ++i)
+    if (args[i].create) {
+      run.fail(SIMPLER_INVALID_ARGS,
+               "rt_submit_graph: argument %d is a TensorCreateInfo; a graph's boundary takes "
+               "existing tensors only",
+               i);
+      return PTO2TaskId::invalid();
+    }
+  uint64_t first = run.nextTaskId();
+  scopeBegin(runtime, PTO2ScopeMode::AUTO, nullptr);
+  body(context);
+  uint64_t id = run.submitBarrierAfter(first);
+  scopeEnd(runtime);
+  return PTO2TaskId{id};
+}
+
+const PTO2RuntimeOps kOps = {
+    submitTask,
+    scopeBegin,
+    scopeEnd,
+    [](PTO2Runtime *) {},
+    [](PTO2Runtime *runtime) { return CallableRun::of(runtime).run->fatal() != 0; },
+    [](PTO2Runtime *runtime, int32_t code, const char *text) {
+      CallableRun::of(runtime).run->fail(code ? code : SIMPLER_EXPLICIT_ORCH_FATAL, "%s", text);
+    },
+    [](PTO2Runtime *, int32_t level, const char *text) { logMessage(level, text); },
+    getData,
+    setData,
+    allocTensors,
+    [](PTO2Runtime *runtime) { return CallableRun::of(runtime).run->device().geometry().clusters; },
+    [](PTO2Runtime *runtime) {
+      return CallableRun::of(runtime).run->device().geometry().vectorCores();
+    },
+    submitGraph,
+};
+
+} // namespace
+
+extern "C" {
+
+SimplerCallable *simpler_callable_load(const void *image, size_t bytes) {
+  auto callable = std::make_unique<SimplerCallable>();
+  std::string error;
+  if (!callable->load(image, bytes, error)) {
+    setLastError(error);
+    return nullptr;
+  }
+  return callable.release();
+}
+
+void simpler_callable_free(SimplerCallable *callable) { delete callable; }
+
+int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
+                             const ChipTensor *tensors, int32_t numTensors, const uint64_t *scalars,
+                             int32_t numScalars, const SimplerCallOptions *options) {
+  CallableRun self;
+  self.ops = &kOps;
+  self.pending_scope_mode = PTO2ScopeMode::AUTO;
+  self.callable = callable;
+  self.tensors = tensors;
+  self.numTensors = numTensors;
+  for (int32_t direction : callable->signature)
+    self.protects |= direction == static_cast<int32_t>(ArgDirection::IN);
+  if (callable->config) {
+    int32_t expected =
+        callable->callConfig(callable->config, tensors, numTensors, scalars, numScalars);
+    if (numTensors + numScalars < expected) {
+      setLastError("'" + callable->entryName + "' expects " + std::to_string(expected) +
+                   " arguments, the call gives " + std::to_string(numTensors) + " tensors and " +
+                   std::to_string(numScalars) + " scalars");
+      return 1;
+    }
+  }
+  RunOptions runOptions;
+  if (options) {
+    Budgets &budgets = runOptions.budgets;
+    for (int ring = 0; ring < 4; ++ring) {
+      budgets.taskWindow[ring] = options->ring_task_window[ring];
+      budgets.heapBytes[ring] = options->ring_heap[ring];
+      budgets.depPool[ring] = options->ring_dep_pool[ring];
+      budgets.limited |= budgets.taskWindow[ring] || budgets.depPool[ring];
+    }
+    runOptions.recordFirst = options->host_build_graph != 0;
+  }
+  std::string error;
+  int32_t status = runOrchestration(
+      deviceOf(worker), runOptions,
+      [&](SimplerRun &run) {
+        self.run = &run;
+        callable->bind(&self);
+        struct Unbind {
+          SimplerCallable *callable;
+          ~Unbind() { callable->bind(nullptr); }
+        } unbind{callable};
+        callable->call(callable->entry, tensors, numTensors, scalars, numScalars);
+      },
+      error);
+  self.restore();
+  setLastError(error);
+  return status;
+}
+
+} // extern "C"

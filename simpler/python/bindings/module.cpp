@@ -1,0 +1,18 @@
+//===- module.cpp - the extension simpler._task_interface -----------------===//
+#include "Bindings.h"
+
+#ifndef SIMPLER_BUILD_COMMIT
+#define SIMPLER_BUILD_COMMIT ""
+#endif
+
+NB_MODULE(_task_interface, m) {
+  m.attr("__build_commit__") = SIMPLER_BUILD_COMMIT;
+  m.attr("HOST_STRACE_ENABLED") = false;
+  m.attr("DEFAULT_LOG_THRESHOLD") = 25;
+  m.attr("MAX_TENSOR_DIMS") = MAX_TENSOR_DIMS;
+  simpler::py::bindTypes(m);
+  simpler::py::bindArgs(m);
+  simpler::py::bindCallables(m);
+  simpler::py::bindWorker(m);
+  simpler::py::bindNode(m);
+}

@@ -1,0 +1,182 @@
+"""Memory that tensors are views of: who owns it, where it is, what may be done with it."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import mmap
+import os
+import secrets
+import weakref
+from collections.abc import Sequence
+from multiprocessing import shared_memory
+from typing import Any
+
+from simpler._task_interface import AddressSpace, DataType, Tensor
+
+
+class AccessMode(enum.IntEnum):
+    READ = 0
+    WRITE = 1
+    READWRITE = 2
+
+
+class BackendKind(enum.IntEnum):
+    FORK_SHM = 0
+    POSIX_SHM = 1
+    VMM_WINDOW = 2
+    REMOTE_SIDECAR = 3
+    DEVICE_MALLOC = 4
+    FORK_COW = 5
+
+
+_DEVICE_KINDS = (BackendKind.VMM_WINDOW, BackendKind.DEVICE_MALLOC)
+_next_id = iter(range(1, 1 << 62))
+
+
+def mint_owner_instance_id() -> bytes:
+    """Eight random bytes that name one owner of buffers."""
+    return secrets.token_bytes(8)
+
+
+_process_owner = mint_owner_instance_id()
+
+
+class Buffer:
+    """`nbytes` bytes from address `base`. Keeps the memory's owner alive; closing is idempotent."""
+
+    def __init__(
+        self,
+        base: int,
+        nbytes: int,
+        *,
+        backend_kind: BackendKind,
+        access: AccessMode = AccessMode.READWRITE,
+        owner: Any = None,
+        owner_instance_id: bytes | None = None,
+        shm: shared_memory.SharedMemory | None = None,
+        owner_worker_id: int = 0,
+    ) -> None:
+        if nbytes < 0 or (nbytes > 0 and base == 0):
+            raise ValueError(f"Buffer: {nbytes} bytes at address {base:#x}")
+        if backend_kind == BackendKind.FORK_COW and access != AccessMode.READ:
+            raise ValueError("Buffer: a copy-on-write snapshot is READ only")
+        self.base = base
+        self.nbytes = nbytes
+        self.backend_kind = BackendKind(backend_kind)
+        self.access = AccessMode(access)
+        self.owner_worker_id = owner_worker_id
+        self.shm = shm
+        self.identity = (owner_instance_id or _process_owner, next(_next_id), 1)
+        self.closed = False
+        self._owner = owner
+
+    @property
+    def address_space(self) -> AddressSpace:
+        return AddressSpace.DEVICE if self.backend_kind in _DEVICE_KINDS else AddressSpace.HOST
+
+    @property
+    def body(self) -> bytes:
+        return self.base.to_bytes(8, "little") if self.shm is None else self.shm.name.encode()
+
+    @classmethod
+    def wrap(cls, source: Any, *, nbytes: int | None = None, device: bool = False) -> Buffer:
+        """Describes memory that someone else owns: a torch tensor, anything with the buffer protocol, or an address
+        with `nbytes`. Nothing is copied; the owner is kept alive."""
+        kind = BackendKind.DEVICE_MALLOC if device else BackendKind.FORK_SHM
+        if isinstance(source, int):
+            if nbytes is None:
+                raise TypeError("Buffer.wrap: an address needs nbytes")
+            return cls(source, nbytes, backend_kind=kind)
+        if hasattr(source, "untyped_storage"):
+            storage = source.untyped_storage()
+            return cls(storage.data_ptr(), storage.nbytes(), backend_kind=kind, owner=source)
+        view = memoryview(source).cast("B")
+        if view.readonly:
+            raise TypeError("Buffer.wrap: the memory is read-only")
+        base = ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0
+        return cls(base, view.nbytes, backend_kind=kind, owner=(source, view))
+
+    def tensor(
+        self, shapes: Sequence[int], dtype: DataType, strides: Sequence[int] | None = None, byte_offset: int = 0
+    ) -> Tensor:
+        """A view; strides in elements, row-major when absent."""
+        if self.closed:
+            raise ValueError("Buffer.tensor: the buffer is closed")
+        if any(extent == 0 for extent in shapes):
+            raise ValueError(f"Buffer.tensor: an extent of {tuple(shapes)} is 0")
+        return Tensor(
+            self,
+            self.base,
+            self.nbytes,
+            list(shapes),
+            dtype,
+            list(strides) if strides is not None else None,
+            byte_offset,
+            self.address_space == AddressSpace.DEVICE,
+        )
+
+    @property
+    def buffer(self) -> memoryview:
+        """The bytes themselves."""
+        if self.closed:
+            raise ValueError("the buffer is closed")
+        return memoryview((ctypes.c_char * self.nbytes).from_address(self.base)).cast("B")
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if self.shm is not None:
+            try:
+                self.shm.close()
+            except BufferError:
+                pass  # views of it live on; the mapping goes with them
+            try:
+                self.shm.unlink()
+            except FileNotFoundError:
+                pass
+        self._owner = None
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.nbytes} bytes at {self.base:#x}, {self.backend_kind.name})"
+
+
+def _unlink(shm: shared_memory.SharedMemory) -> None:
+    try:
+        shm.unlink()
+    except FileNotFoundError:
+        pass
+
+
+def create_host_shared_buffer(nbytes: int) -> Buffer:
+    """POSIX shared memory; `.shm.buf` is its content."""
+    if nbytes <= 0:
+        raise ValueError(f"create_buffer: nbytes is {nbytes}; it must be positive")
+    shm = shared_memory.SharedMemory(create=True, size=nbytes, name=f"simpler-{os.getpid()}-{secrets.token_hex(4)}")
+    anchor = ctypes.c_char.from_buffer(shm.buf)
+    base = ctypes.addressof(anchor)
+    del anchor  # the mapping stays where it is; an exported pointer would forbid closing
+    buffer = Buffer(base, nbytes, backend_kind=BackendKind.POSIX_SHM, shm=shm)
+    weakref.finalize(buffer, _unlink, shm)
+    return buffer
+
+
+def allocate_device(nbytes: int) -> Buffer:
+    """Zeroed pages, as a device's malloc gives them."""
+    if nbytes <= 0:
+        raise ValueError(f"malloc: nbytes is {nbytes}; it must be positive")
+    try:
+        pages = mmap.mmap(-1, nbytes)
+    except (OSError, OverflowError) as error:
+        raise MemoryError(f"malloc: no memory for {nbytes} bytes") from error
+    base = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner=pages)
+
+
+def wrap_fork_inherited(base: int, nbytes: int, *, owner: Any = None, owner_instance_id: bytes | None = None) -> Buffer:
+    return Buffer(base, nbytes, backend_kind=BackendKind.FORK_SHM, owner=owner, owner_instance_id=owner_instance_id)
+
+
+def wrap_device_malloc(base: int, nbytes: int, *, owner_worker_id: int = 0) -> Buffer:
+    return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner_worker_id=owner_worker_id)
