@@ -37,7 +37,14 @@ Flow Walker::block(const Statements &statements, size_t first) {
       }
     Val go = logicalNot(skip->second, locationOf(*statements[i + 1]));
     auto *savedTargets = yieldTargets;
-    branch(*statements[i + 1], go, candidates, live, [&] { block(statements, i + 1); }, [] {});
+    const Val flag = skip->second;
+    auto rest = [&] {
+      frame->vars[skipFlag] = constantBool(false); // known here
+      block(statements, i + 1);
+      if (frame->vars[skipFlag].boolean() == false)
+        frame->vars[skipFlag] = flag; // the same on both paths
+    };
+    branch(*statements[i + 1], go, candidates, live, rest, [] {});
     yieldTargets = savedTargets;
     return Flow::Next;
   }
