@@ -1,4 +1,5 @@
 //===- Calls.cpp - calls of the language and of functions -----------------===//
+#include "ConstantRange.h"
 #include "Walker.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -102,6 +103,10 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
              *value.real() != static_cast<double>(static_cast<int64_t>(*value.real())))
       result = typeError(*valueNode, std::to_string(*value.real()) + " is no integer",
                          "use an integer, or a float element type");
+    else if (!fits(value, *dtype))
+      result = invalid(*valueNode,
+                       std::to_string(*value.integer()) + " does not fit into " + nameOf(*dtype),
+                       "its range is " + rangeOf(*dtype));
     else
       result = castScalar(value, *dtype, locationOf(node));
     return true;

@@ -5,6 +5,7 @@
 // gives the result types.
 //
 //===----------------------------------------------------------------------===//
+#include "ConstantRange.h"
 #include "Walker.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -255,6 +256,14 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
       return false;
     }
   }
+  for (const char *key : {"value", "init_value"})
+    if (const Val &v = bound[key]; v.isConstant() && !fits(v, dtype)) {
+      invalid(bound.at(key),
+              function + ": " + std::to_string(*v.integer()) + " does not fit into " +
+                  nameOf(dtype),
+              "its range is " + rangeOf(dtype));
+      return false;
+    }
   if (op == "create_tensor" && bound.has("init_value")) {
     auto v = bound["init_value"].real();
     if (v && *v != 0 && (dtype == DType::FP16 || dtype == DType::BF16)) {

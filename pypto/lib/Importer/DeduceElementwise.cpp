@@ -1,4 +1,5 @@
 //===- DeduceElementwise.cpp - pointwise ops, casts, reductions, expansion -===//
+#include "ConstantRange.h"
 #include "Walker.h"
 
 using namespace mlir;
@@ -30,6 +31,13 @@ bool Walker::binaryTypes(Bound &bound, const char *leftName, const char *rightNa
     bool adopts = number.isConstant() &&
                   (number.dtype == DType::Index || number.dtype == DType::FP32) &&
                   !(isFloat(number.dtype) && !isFloat(wide.dtype));
+    if (adopts && !fits(number, wide.dtype)) {
+      invalid(at,
+              function + ": " + std::to_string(*number.integer()) + " does not fit into the " +
+                  nameOf(wide.dtype) + " elements",
+              "their range is " + rangeOf(wide.dtype));
+      return false;
+    }
     if (adopts) {
       number = castScalar(number, wide.dtype, loc);
     } else if (number.dtype != wide.dtype) {

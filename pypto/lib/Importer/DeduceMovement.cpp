@@ -1,4 +1,5 @@
 //===- DeduceMovement.cpp - loads, stores, windows, views -----------------===//
+#include "ConstantRange.h"
 #include "Walker.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -293,6 +294,13 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
     return true;
   }
   Val &value = argument(bound, "value");
+  if (value.isConstant() && !fits(value, buffer.dtype)) {
+    invalid(bound.at("value"),
+            function + ": " + std::to_string(*value.integer()) + " does not fit into the " +
+                nameOf(buffer.dtype) + " elements",
+            "their range is " + rangeOf(buffer.dtype));
+    return false;
+  }
   if (value.isConstant() && (value.dtype == DType::Index || value.dtype == DType::FP32) &&
       !(isFloat(value.dtype) && !isFloat(buffer.dtype)))
     value = castScalar(value, buffer.dtype, locationOf(bound.at("value")));

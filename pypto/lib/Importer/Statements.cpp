@@ -85,7 +85,16 @@ void Walker::statement(const Node &node) {
       syntax(target, "an attribute cannot be assigned");
       return;
     }
-    assign(target, expr(value), node);
+    Val result = expr(value);
+    if (result.kind == Val::None && value.kind == "Call") {
+      std::string callee = dottedName(*value.get("func"));
+      if (callee.rfind("pl.", 0) != 0)
+        result = typeError(value, "'" + callee + "' returns nothing that could be assigned",
+                           "end it with a return statement");
+      else
+        result = syntax(value, callee + " gives no value that could be assigned");
+    }
+    assign(target, result, node);
   } else if (kind == "AnnAssign") {
     annotatedAssign(node);
   } else if (kind == "AugAssign") {

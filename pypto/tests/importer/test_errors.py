@@ -24,6 +24,11 @@ def double(t):
 
 
 @pl.jit.inline
+def nothing(t):
+    pl.exp(t)
+
+
+@pl.jit.inline
 def root(t):
     return pl.sqrt(t)
 
@@ -379,6 +384,11 @@ CASES = {
     "static assert": ("pl.static_assert(WIDTH == 16, 'sixteen')", S, "sixteen", "pl.static_assert"),
     "static assert run time": ("pl.static_assert(n == 16, 'sixteen')", S, "not known", "n == 16"),
     "const of run time": ("a = pl.const(n, pl.INT32)", I, "takes a constant", "n,"),
+    "void helper": ("a = nothing(x)", T, "returns nothing", "nothing(x)"),
+    "void statement": ("a = pl.system.bar_all()", S, "gives no value", "pl.system"),
+    "constant range": ("a = pl.const(300, pl.INT8)", I, "-128 to 127", "300"),
+    "element range": ("a = pl.add(i, 5000000000)", I, "does not fit", "5000000000"),
+    "filled range": ("a = pl.full([4, 4], pl.UINT8, -1)", I, "0 to 255", "-1"),
     # Subscripts.
     "step": ("a = x[0:16:2, :]", U, "step", "2,"),
     "ellipsis": ("a = x[..., 0:4]", U, "...", "..."),
