@@ -190,8 +190,8 @@ def _block(error: Error) -> str:
             width = max(width, len(str(error.span.begin_line)))
             lines += _quote(error.span, error.source_lines[0], width)
     if error.hint:
-        lines.append(f" {'':>{width - 1}} = help: {error.hint}")
+        lines.append(f"{'':>{width - 1}}= help: {error.hint}")
     for text, span in error.notes:
         place = f" ({_location(span)})" if span else ""
-        lines.append(f" {'':>{width - 1}} = note: {text}{place}")
+        lines.append(f"{'':>{width - 1}}= note: {text}{place}")
     return "\n".join(lines)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from pypto.dtypes import DataType
-from pypto.errors import Error
 from pypto.enums import TensorLayout
+from pypto.errors import Error
 
 
 def _usage(message: str, hint: str) -> Error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
+from pypto.errors import Span
 
 import pypto
 from pypto import bridge, errors
-from pypto.errors import Span
 
 
 def shown(**changes) -> str:
@@ -28,7 +28,7 @@ def test_error_is_rendered_with_line_and_carets():
         "  --> ffn.py:41:11\n"
         "   41 |     acc = pl.matmul(x, w)\n"
         "      |           ^^^^^^^^^^^^^^^\n"
-        "    = help: pass b_trans=True if w holds the weight as [out, in]"
+        "   = help: pass b_trans=True if w holds the weight as [out, in]"
     )
 
 
@@ -97,7 +97,7 @@ def test_later_errors_follow_the_first():
 
 def test_notes_keep_their_place():
     error = bridge._error("p", [diagnostic(notes=[("declared here", ("f.py", 1, 1, 1, 5))])], [])
-    assert str(error).splitlines()[-1] == "    = note: declared here (f.py:1:1)"
+    assert str(error).splitlines()[-1] == "   = note: declared here (f.py:1:1)"
     assert error.note == "declared here"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from pypto.enums import BackendType, PassDumpLevel
 from pypto.runtime import RunConfig
 

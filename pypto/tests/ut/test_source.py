@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 import pypto.language as pl
+import pytest
 from pypto.source import block, snapshot
 
 BODY = '''\

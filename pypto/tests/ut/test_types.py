@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pypto.language as pl
 import pytest
 
 import pypto
-import pypto.language as pl
 
 
 def test_tensor_keeps_shape_type_and_layout():

@@ -135,6 +135,20 @@ PyObject *callPrepared(PyObject *self, PyObject *const *args, Arguments &argumen
   return result;
 }
 
+/// Name of parameter `index`; keeps the error that is set.
+std::string parameterName(PyObject *self, size_t index) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *name =
+      PyObject_CallMethod(cast(self)->impl, "parameter_name", "n", static_cast<Py_ssize_t>(index));
+  const char *utf8 = name ? PyUnicode_AsUTF8(name) : nullptr;
+  std::string result = utf8 ? utf8 : "argument " + std::to_string(index);
+  Py_XDECREF(name);
+  PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+  return result;
+}
+
 PyObject *callWithOrdered(PyObject *self, PyObject *const *args, size_t count, PyObject *config) {
   PyObject *key = nullptr; // owned
   if (config && config != Py_None) {
@@ -162,13 +176,7 @@ PyObject *callWithOrdered(PyObject *self, PyObject *const *args, size_t count, P
   for (size_t i = 0; i < count; ++i)
     if (!view[i].read(args[i])) {
       Py_DECREF(key);
-      PyObject *name =
-          PyObject_CallMethod(cast(self)->impl, "parameter_name", "n", static_cast<Py_ssize_t>(i));
-      if (!name)
-        return nullptr;
-      const char *utf8 = PyUnicode_AsUTF8(name);
-      prefixError(utf8 ? utf8 : "?");
-      Py_DECREF(name);
+      prefixError(parameterName(self, i));
       return nullptr;
     }
   std::vector<Specialisation> &cache = *cast(self)->cache;

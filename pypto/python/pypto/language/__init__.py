@@ -69,9 +69,11 @@ __all__ = [
     "PipeType", "PrefetchAsyncContext", "Ptr", "RUNTIME", "Role", "Scalar", "ScopeMode", "SplitMode",
     "TaskId", "Tensor", "TensorLayout", "TensorView", "Tile", "TileLayout", "TileView", "Tuple",
     "dynamic", "function", "inline", "jit", "loads", "loads_program", "parse", "parse_program",
-    "program", *_constructs.__all__, *_DTYPES,
+    "program",
 ]
 # fmt: on
+__all__ += _constructs.__all__
+__all__ += list(_DTYPES)
 
 
 class Operation:

@@ -30,8 +30,7 @@ __all__ = [
     "NotifyOp",
     "ReduceOp",
     "WaitCmp",
-    *_NAMES,
-]
+] + list(_NAMES)
 
 
 class _NotYet:
