@@ -108,7 +108,11 @@ def stub_function(name: str, sig: dict, summary: str, indent: str, overload: boo
             star = True
         kind = param["enum"] or STUB_TYPES[param["kind"]]
         if param["enum"]:
-            kind = f"{param['enum']} | int | str" if param["enum"] in ("RoundMode", "CmpType") else kind
+            kind = (
+                f"{param['enum']} | int | str"
+                if param["enum"] in ("RoundMode", "CmpType")
+                else kind
+            )
             kind = kind.replace("RoundMode | ", "").replace("CmpType | ", "")
         default = default_text(param, sig["params"][at + 1 :])
         if default == "None":
@@ -118,7 +122,7 @@ def stub_function(name: str, sig: dict, summary: str, indent: str, overload: boo
     if indent:
         lines.append(f"{indent}@staticmethod\n")
     lines.append(f"{indent}def {name}({', '.join(parts)}) -> Any:\n")
-    quoted = summary + ' ' if summary.endswith('"') else summary
+    quoted = summary + " " if summary.endswith('"') else summary
     lines.append(f'{indent}    """{quoted}"""\n')
     return "".join(lines)
 
@@ -245,7 +249,7 @@ def stubs(names: dict) -> str:
 
 def formatted(text: str, name: str) -> str:
     """As ruff format leaves it, so that both checks agree."""
-    command = ["ruff", "format", "--stdin-filename", name, "-"]
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", name, "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
         raise SystemExit(f"ruff format {name}: {done.stderr}")

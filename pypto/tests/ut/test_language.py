@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pypto.language as pl
 import pypto.language.distributed as pld
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import pypto
+
+ROOT = Path(__file__).resolve().parents[3]
+TBLGEN = Path("/usr/lib/llvm-22/bin/llvm-tblgen")
 
 
 @pytest.mark.parametrize(
@@ -43,6 +50,14 @@ def test_unknown_names_name_what_is_near():
         pl.matmull  # noqa: B018
     with pytest.raises(AttributeError, match="the language has no pl.tile.lod"):
         pl.tile.lod  # noqa: B018
+
+
+@pytest.mark.skipif(not TBLGEN.exists(), reason="needs LLVM's TableGen")
+def test_generated_files_are_what_the_op_table_gives():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/gen_language.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_dir_lists_operations():
