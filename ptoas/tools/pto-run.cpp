@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EntryWrapper.h"
+#include "FifoRuntime.h"
 #include "Npy.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/FileUtilities.h"
@@ -185,13 +186,11 @@ static std::vector<mlir::func::FuncOp> findEntries(mlir::ModuleOp module, std::s
 }
 
 // What the kernels ask for when they ask where they run.
-static void announce(int64_t lane, int64_t lanes, void *cluster) {
+static void announce(int64_t lane, int64_t lanes, ptoas::FifoCluster *cluster) {
   using SetBlock = void (*)(int64_t, int64_t, int64_t, int64_t);
-  using SetCluster = void (*)(void *);
   if (auto setBlock = reinterpret_cast<SetBlock>(dlsym(RTLD_DEFAULT, "pto_set_block")))
     setBlock(block, blocks, lane, lanes);
-  if (auto setCluster = reinterpret_cast<SetCluster>(dlsym(RTLD_DEFAULT, "pto_set_cluster")))
-    setCluster(cluster);
+  ptoas::FifoCluster::enter(cluster, lane);
 }
 
 static bool isVectorKernel(mlir::func::FuncOp kernel) {
@@ -199,28 +198,42 @@ static bool isVectorKernel(mlir::func::FuncOp kernel) {
   return kind && kind.getValue() == mlir::pto::KernelKind::Vector;
 }
 
-static void runOnce(const std::vector<Entry> &entries, const std::vector<bool> &isVector,
-                    std::vector<uint64_t> &words) {
-  if (entries.size() == 1) {
-    announce(0, 1, nullptr);
-    entries[0](words.data());
+// A FIFO without a split feeds one vector core only; the other has nothing to do.
+static bool usesBothLanes(mlir::func::FuncOp kernel) {
+  bool splits = false, joins = false;
+  kernel.walk([&](mlir::Operation *op) {
+    joins |= mlir::isa<mlir::pto::AivInitializePipeOp>(op);
+    if (auto split = op->getAttrOfType<mlir::IntegerAttr>("split"))
+      splits |= !split.getValue().isZero();
+  });
+  return splits || !joins;
+}
+
+struct Kernel {
+  Entry entry;
+  int lanes;
+};
+
+static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &words) {
+  int threadCount = 0;
+  for (const Kernel &kernel : kernels)
+    threadCount += kernel.lanes;
+  ptoas::FifoCluster cluster(threadCount);
+  if (kernels.size() == 1 && kernels[0].lanes == 1) {
+    announce(0, 1, &cluster);
+    kernels[0].entry(words.data());
     return;
   }
-  using MakeCluster = void *(*)();
-  using FreeCluster = void (*)(void *);
-  auto make = reinterpret_cast<MakeCluster>(dlsym(RTLD_DEFAULT, "pto_make_cluster"));
-  void *cluster = make ? make() : nullptr;
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < entries.size(); ++i)
-    for (int lane = 0; lane < (isVector[i] ? 2 : 1); ++lane)
-      threads.emplace_back([&, i, lane] {
-        announce(lane, 2, cluster);
-        entries[i](words.data());
+  for (const Kernel &kernel : kernels)
+    for (int lane = 0; lane < kernel.lanes; ++lane)
+      threads.emplace_back([&, lane] {
+        announce(lane, 2, &cluster);
+        kernel.entry(words.data());
+        cluster.leave();
       });
   for (std::thread &thread : threads)
     thread.join();
-  if (auto free = reinterpret_cast<FreeCluster>(dlsym(RTLD_DEFAULT, "pto_free_cluster")))
-    free(cluster);
 }
 
 static int run() {
@@ -254,15 +267,17 @@ static int run() {
   std::vector<uint64_t> words;
   if (llvm::Error error = readArguments(kernels.front(), arguments, words))
     return fail(llvm::toString(std::move(error)));
-  std::vector<bool> isVector;
+  std::vector<int> lanes;
   for (unsigned i = 0; i < kernels.size(); ++i) {
     if (kernels[i].getFunctionType() != kernels.front().getFunctionType())
       return fail("the functions of one cluster must have the same signature");
-    isVector.push_back(isVectorKernel(kernels[i]));
+    lanes.push_back(kernels.size() > 1 && isVectorKernel(kernels[i]) && usesBothLanes(kernels[i]) ? 2 : 1);
     if (mlir::failed(ptoas::addEntryWrapper(kernels[i], "__pto_run_" + std::to_string(i))))
       return 1;
   }
 
+  if (mlir::failed(ptoas::lowerForHost(*module)))
+    return fail("the module cannot be lowered for this machine");
   ptoas::native::Options native;
   native.dumpDir = dump;
   native.fuse = !noFuse;
@@ -274,14 +289,14 @@ static int run() {
   if (!loaded)
     return fail("could not load the compiled kernel: " + message);
   std::chrono::duration<double, std::milli> compileTime = std::chrono::steady_clock::now() - start;
-  std::vector<Entry> entries;
+  std::vector<Kernel> entries;
   for (unsigned i = 0; i < kernels.size(); ++i) {
     auto function = reinterpret_cast<Entry>(loaded.symbol(("__pto_run_" + std::to_string(i)).c_str()));
     if (!function)
       return fail("the compiled kernel lacks its entry");
-    entries.push_back(function);
+    entries.push_back({function, lanes[i]});
   }
-  runOnce(entries, isVector, words);
+  runOnce(entries, words);
   for (const Argument &argument : arguments)
     if (argument.isWritten)
       if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
@@ -292,7 +307,7 @@ static int run() {
     double best = 1e30;
     for (unsigned i = 0; i < std::max(1u, time_.getValue()); ++i) {
       auto begin = std::chrono::steady_clock::now();
-      runOnce(entries, isVector, words);
+      runOnce(entries, words);
       best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
     }
     llvm::outs() << llvm::format("compile %.2f ms, run %.2f us\n", compileTime.count(), best);

@@ -52,5 +52,16 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
   if (options.inferLayout)
     passes.addPass(pto::createInferLayout());
   passes.addPass(pto::createValidatePipes());
+  if (options.level < 3) {
+    pto::PlanMemoryOptions plan;
+    plan.checkOnly = true;
+    passes.addPass(pto::createPlanMemory(plan));
+  }
+  return passes.run(module);
+}
+
+LogicalResult ptoas::lowerForHost(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addPass(pto::createLowerFifos());
   return passes.run(module);
 }

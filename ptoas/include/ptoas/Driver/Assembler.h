@@ -37,6 +37,9 @@ mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::ML
 /// The checks that need the whole module: level, layouts, FIFOs, memory.
 mlir::LogicalResult checkModule(mlir::ModuleOp module, const AssemblerOptions &options);
 
+/// Rewrites what native code has no instruction for: FIFOs become calls of `pto_fifo_*`.
+mlir::LogicalResult lowerForHost(mlir::ModuleOp module);
+
 } // namespace ptoas
 
 #endif // PTOAS_DRIVER_ASSEMBLER_H

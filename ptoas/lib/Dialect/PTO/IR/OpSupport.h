@@ -50,6 +50,11 @@ ParseResult parseEventNumber(OpAsmParser &parser, IntegerAttr &id,
                              std::optional<OpAsmParser::UnresolvedOperand> &dynamicId);
 void printEventNumber(OpAsmPrinter &printer, Operation *op, IntegerAttr id, Value dynamicId);
 
+ParseResult parsePipeUse(OpAsmParser &parser, IntegerAttr &id, IntegerAttr &split);
+void printPipeUse(OpAsmPrinter &printer, Operation *op, IntegerAttr id, IntegerAttr split);
+/// `{key = value, …}` behind a blank; 64-bit integers without their type, as producers write them.
+void printPlainDict(OpAsmPrinter &printer, ArrayRef<NamedAttribute> attrs);
+
 ParseResult parseViewOfPtr(OpAsmParser &parser, Type &ptr, Type &view);
 void printViewOfPtr(OpAsmPrinter &printer, Operation *op, Type ptr, Type view);
 ParseResult parsePartitionTypes(OpAsmParser &parser, Type &source, Type &result,

@@ -290,10 +290,14 @@ ParseResult mlir::pto::parseInitPipe(OpAsmParser &parser, OperationState &result
 }
 
 void mlir::pto::printInitPipe(OpAsmPrinter &printer, Operation *op) {
-  SmallVector<StringRef> elided = {"operandSegmentSizes"};
-  if (auto id = op->getAttrOfType<IntegerAttr>("id"); id && id.getValue().isZero())
-    elided.push_back("id");
-  printer.printOptionalAttrDict(op->getAttrs(), elided);
+  SmallVector<NamedAttribute> attrs;
+  for (NamedAttribute attr : op->getAttrs()) {
+    auto integer = dyn_cast<IntegerAttr>(attr.getValue());
+    bool isFirstPipe = attr.getName() == "id" && integer && integer.getValue().isZero();
+    if (attr.getName() != "operandSegmentSizes" && !isFirstPipe)
+      attrs.push_back(attr);
+  }
+  printPlainDict(printer, attrs);
   auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
   printer << " (";
   unsigned next = 0;
@@ -304,6 +308,31 @@ void mlir::pto::printInitPipe(OpAsmPrinter &printer, Operation *op) {
       ++next;
     }
   printer << ")";
+}
+
+ParseResult mlir::pto::parsePipeUse(OpAsmParser &parser, IntegerAttr &id, IntegerAttr &split) {
+  SMLoc loc = parser.getCurrentLocation();
+  NamedAttrList attrs;
+  if (parser.parseOptionalAttrDict(attrs))
+    return failure();
+  for (NamedAttribute attr : attrs) {
+    auto integer = dyn_cast<IntegerAttr>(attr.getValue());
+    if (attr.getName() != "id" && attr.getName() != "split")
+      return parser.emitError(loc) << "unknown attribute '" << attr.getName().getValue() << "', expected id or split";
+    if (!integer)
+      return parser.emitError(loc) << attr.getName().getValue() << " must be an integer";
+    (attr.getName() == "id" ? id : split) = integer;
+  }
+  if (!split)
+    return parser.emitError(loc) << "needs the attribute split";
+  return success();
+}
+
+void mlir::pto::printPipeUse(OpAsmPrinter &printer, Operation *, IntegerAttr id, IntegerAttr split) {
+  printer << "{";
+  if (id && !id.getValue().isZero())
+    printer << "id = " << id.getValue() << ", ";
+  printer << "split = " << split.getValue() << "}";
 }
 
 static std::optional<KernelKind> kernelKindOf(Operation *op) {

@@ -287,7 +287,7 @@ static bool isQuietDefault(NamedAttribute attr) {
   return false;
 }
 
-static void printAttrs(OpAsmPrinter &printer, ArrayRef<NamedAttribute> attrs) {
+void mlir::pto::printPlainDict(OpAsmPrinter &printer, ArrayRef<NamedAttribute> attrs) {
   if (attrs.empty())
     return;
   printer << " {";
@@ -296,7 +296,11 @@ static void printAttrs(OpAsmPrinter &printer, ArrayRef<NamedAttribute> attrs) {
     if (isa<UnitAttr>(attr.getValue()))
       return;
     printer << " = ";
-    printer.printAttribute(attr.getValue());
+    auto integer = dyn_cast<IntegerAttr>(attr.getValue());
+    if (integer && integer.getType().isInteger(64))
+      printer << integer.getInt();
+    else
+      printer.printAttribute(attr.getValue());
   });
   printer << "}";
 }
@@ -345,7 +349,7 @@ void mlir::pto::printTileOp(OpAsmPrinter &printer, TileOpInterface op) {
     printer.printOperands(ins);
     if (maskForm)
       printer << ",";
-    printAttrs(printer, inside);
+    printPlainDict(printer, inside);
     printTypes(ins);
     if (scale)
       printer << " fp " << scale << " : " << scale.getType();
@@ -359,7 +363,7 @@ void mlir::pto::printTileOp(OpAsmPrinter &printer, TileOpInterface op) {
     printTypes(outs);
     printer << ")";
   }
-  printAttrs(printer, behind);
+  printPlainDict(printer, behind);
   auto load = dyn_cast<TLoadOp>(operation);
   if (!load)
     return;

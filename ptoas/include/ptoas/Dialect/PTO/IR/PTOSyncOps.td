@@ -27,18 +27,18 @@ def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn"> { let summary = "wait_fla
 def PTO_DeclareEventIdArrayOp : PTO_Op<"declare_eventid_array"> {
   let summary = "Storage for run-time event ids.";
   let results = (outs Res<PTO_EventIdArrayType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `->` type($result)";
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 def PTO_EventIdArrayGetOp : PTO_Op<"eventid_array_get"> {
   let summary = "Read an event id.";
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemRead]>:$array, Index:$index);
   let results = (outs Index:$result);
-  let assemblyFormat = "$array `[` $index `]` attr-dict `:` type($array)";
+  let assemblyFormat = "$array `[` $index `]` attr-dict `:` qualified(type($array))";
 }
 def PTO_EventIdArraySetOp : PTO_Op<"eventid_array_set"> {
   let summary = "Write an event id.";
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemWrite]>:$array, Index:$index, Index:$value);
-  let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` type($array)";
+  let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` qualified(type($array))";
 }
 class PTO_EventOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PipeEventTypeAttr:$src_op, PTO_PipeEventTypeAttr:$dst_op, PTO_EVENTAttr:$event_id);
@@ -83,7 +83,7 @@ def PTO_SyncWaitOp : PTO_OrderOp<"sync.wait"> {
 def PTO_SetFftsOp : PTO_OrderOp<"set_ffts"> {
   let summary = "Base address of the cross-core signals.";
   let arguments = (ins PTO_PtrType:$base);
-  let assemblyFormat = "$base attr-dict `:` type($base)";
+  let assemblyFormat = "$base attr-dict `:` qualified(type($base))";
 }
 class PTO_CrossOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn);
@@ -108,22 +108,22 @@ def PTO_SyncAllOp : PTO_OrderOp<"syncall", [AttrSizedOperandSegments]> {
                        Optional<AnySignlessInteger>:$usedCores,
                        PTO_SyncAllModeAttr:$mode, PTO_SyncCoreTypeAttr:$core_type);
   let assemblyFormat = [{
-    `(` ($workspace^ (`,` $usedCores^)? `:` type($workspace) (`,` type($usedCores)^)?)? `)`
-    `mode` `=` $mode `,` `core_type` `=` $core_type attr-dict
+    `(` ($workspace^ (`,` $usedCores^)? `:` qualified(type($workspace)) (`,` qualified(type($usedCores))^)?)? `)`
+    `mode` `=` qualified($mode) `,` `core_type` `=` qualified($core_type) attr-dict
   }];
   let hasVerifier = 1;
 }
 def PTO_FenceBarrierAllOp : PTO_OrderOp<"fence.barrier_all"> {
   let summary = "All transfers are visible before anything after.";
   let arguments = (ins PTO_FenceScopeAttr:$scope);
-  let assemblyFormat = "$scope attr-dict";
+  let assemblyFormat = "qualified($scope) attr-dict";
 }
 def PTO_CacheInvalidOp : PTO_OrderOp<"cmo.cacheinvalid"> {
   let summary = "Drop cached global memory: all of it, or the line of a view.";
   let arguments = (ins Optional<AnyTypeOf<[PTO_PtrType, PTO_TensorViewType, PTO_PartitionTensorViewType]>>:$target,
                        OptionalAttr<PTO_AddressSpaceAttr>:$space);
   let assemblyFormat = [{
-    (`all` $space^):($target `single_cache_line` `:` type($target))? attr-dict
+    (`all` qualified($space)^):($target `single_cache_line` `:` qualified(type($target)))? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -145,7 +145,7 @@ def PTO_ImportReservedBufferOp : PTO_OrderOp<"import_reserved_buffer", [DeclareO
   let summary = "The buffer that the peer function reserved under a name.";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32:$result);
-  let assemblyFormat = "attr-dict `->` type($result)";
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandSegments]> {
   let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size,
@@ -174,7 +174,7 @@ class PTO_PushOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split,
                        Optional<AnySignlessIntegerOrIndex>:$aiv_subblockid);
   let assemblyFormat = [{
-    `(` $tile `:` type($tile) `)` attr-dict (`aiv_subblockid` `(` $aiv_subblockid^ `:` type($aiv_subblockid) `)`)?
+    `(` $tile `:` qualified(type($tile)) `)` custom<PipeUse>($id, $split) attr-dict (`aiv_subblockid` `(` $aiv_subblockid^ `:` qualified(type($aiv_subblockid)) `)`)?
   }];
 }
 def PTO_TPushToAivOp : PTO_PushOp<"tpush_to_aiv"> { let summary = "Send a tile from the cube core to the vector cores."; }
@@ -183,13 +183,17 @@ class PTO_PopOp<string mnemonic> : PTO_PipeUseOp<mnemonic, [AttrSizedOperandSegm
   let arguments = (ins Optional<Index>:$validRow, Optional<Index>:$validCol,
                        DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "(`(` $validRow^ `,` $validCol `)`)? attr-dict `->` type($result)";
+  let assemblyFormat = [{
+    (`(` $validRow^ `,` $validCol `)`)? custom<PipeUse>($id, $split) attr-dict `->` qualified(type($result))
+  }];
 }
 def PTO_TPopFromAicOp : PTO_PopOp<"tpop_from_aic"> { let summary = "Receive a tile from the cube core."; }
 def PTO_TPopFromAivOp : PTO_PopOp<"tpop_from_aiv"> { let summary = "Receive a tile from a vector core."; }
 class PTO_FreeOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
   let arguments = (ins Optional<AnyType>:$entry, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
-  let assemblyFormat = "(`(` $entry^ `:` type($entry) `)`)? attr-dict";
+  let assemblyFormat = [{
+    (`(` $entry^ `:` qualified(type($entry)) `)`)? custom<PipeUse>($id, $split) attr-dict
+  }];
 }
 def PTO_TFreeFromAicOp : PTO_FreeOp<"tfree_from_aic"> { let summary = "Give the slot of the last popped tile back."; }
 def PTO_TFreeFromAivOp : PTO_FreeOp<"tfree_from_aiv"> { let summary = "Give the slot of the last popped tile back."; }
@@ -201,7 +205,7 @@ def PTO_InitializeL2LPipeOp : PTO_InternalPipeOp<"initialize_l2l_pipe"> {
                        OptionalAttr<BoolAttr>:$nosplit, I32:$local_buf, Optional<I32>:$peer_buf);
   let results = (outs PTO_PipeType:$result);
   let assemblyFormat = [{
-    attr-dict `(` $local_buf `:` type($local_buf) (`,` $peer_buf^ `:` type($peer_buf))? `)` `->` type($result)
+    attr-dict `(` $local_buf `:` qualified(type($local_buf)) (`,` $peer_buf^ `:` qualified(type($peer_buf)))? `)` `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -212,26 +216,26 @@ def PTO_InitializeL2G2LPipeOp : PTO_InternalPipeOp<"initialize_l2g2l_pipe", [Att
                        PTO_PtrType:$gm_buf, Optional<I32>:$local_buf, Optional<I32>:$peer_buf);
   let results = (outs PTO_PipeType:$result);
   let assemblyFormat = [{
-    attr-dict `(` $gm_buf `:` type($gm_buf) (`,` $local_buf^ `:` type($local_buf))?
-    (`,` `peer` $peer_buf^ `:` type($peer_buf))? `)` `->` type($result)
+    attr-dict `(` $gm_buf `:` qualified(type($gm_buf)) (`,` $local_buf^ `:` qualified(type($local_buf)))?
+    (`,` `peer` $peer_buf^ `:` qualified(type($peer_buf)))? `)` `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
 def PTO_TPushOp : PTO_InternalPipeOp<"tpush", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Send a tile through a FIFO.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
-  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` type($tile) `,` type($pipe_handle) `)` attr-dict";
+  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TPopOp : PTO_InternalPipeOp<"tpop", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Receive a tile from a FIFO.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemWrite]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
-  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` type($tile) `,` type($pipe_handle) `)` attr-dict";
+  let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
 }
 def PTO_TFreeOp : PTO_InternalPipeOp<"tfree", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Give the slot of the last popped tile back.";
   let arguments = (ins PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
-  let assemblyFormat = "`(` $pipe_handle `:` type($pipe_handle) `)` attr-dict";
+  let assemblyFormat = "`(` $pipe_handle `:` qualified(type($pipe_handle)) `)` attr-dict";
 }
 
 #endif // PTOAS_DIALECT_PTO_IR_PTOSYNCOPS_TD

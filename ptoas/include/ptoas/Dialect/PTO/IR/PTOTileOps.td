@@ -563,7 +563,7 @@ def PTO_TGetValOp : PTO_TileOpBase<"tgetval", "GET_VALUE", "PIPE_S",
   let summary = "Read one element of a tile by its linear index.";
   let results = (outs PTO_AnyScalar:$result);
   let assemblyFormat = [{
-    `ins` `(` $src `,` $offset `:` type($src) `,` type($offset) `)` `outs` `:` type($result) attr-dict
+    `ins` `(` $src `,` $offset `:` qualified(type($src)) `,` qualified(type($offset)) `)` `outs` `:` qualified(type($result)) attr-dict
   }];
 }
 def PTO_TPrintOp : PTO_TileOp<"tprint", "TPRINT", "PIPE_V",

@@ -18,38 +18,38 @@ def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let summary = "Pointer plus a number of elements.";
   let arguments = (ins PTO_PtrType:$ptr, Index:$offset);
   let results = (outs PTO_PtrType:$result);
-  let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `->` type($result)";
+  let assemblyFormat = "$ptr `,` $offset attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 def PTO_LoadScalarOp : PTO_ScalarUnitOp<"load_scalar"> {
   let summary = "Read one element of global memory.";
   let arguments = (ins Arg<PTO_PtrType, "", [MemRead]>:$ptr, Index:$offset);
   let results = (outs PTO_AnyScalar:$value);
-  let assemblyFormat = "$ptr `[` $offset `]` attr-dict `:` type($ptr) `->` type($value)";
+  let assemblyFormat = "$ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `->` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_StoreScalarOp : PTO_ScalarUnitOp<"store_scalar"> {
   let summary = "Write one element of global memory.";
   let arguments = (ins PTO_AnyScalar:$value, Arg<PTO_PtrType, "", [MemWrite]>:$ptr, Index:$offset);
-  let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` type($ptr) `,` type($value)";
+  let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_PtrToIntOp : PTO_Op<"ptrtoint", [Pure]> {
   let summary = "Address of a pointer as an integer.";
   let arguments = (ins PTO_PtrType:$ptr);
   let results = (outs AnySignlessInteger:$result);
-  let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
+  let assemblyFormat = "$ptr attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 def PTO_IntToPtrOp : PTO_Op<"inttoptr", [Pure]> {
   let summary = "Pointer with the address of an integer.";
   let arguments = (ins AnySignlessInteger:$value);
   let results = (outs PTO_PtrType:$result);
-  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value)) `->` qualified(type($result))";
 }
 def PTO_CastPtrOp : PTO_Op<"castptr", [Pure]> {
   let summary = "The same address seen as other elements.";
   let arguments = (ins PTO_PtrType:$ptr);
   let results = (outs PTO_PtrType:$result);
-  let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
+  let assemblyFormat = "$ptr attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,13 +81,13 @@ def PTO_GetTensorViewDimOp : PTO_Op<"get_tensor_view_dim", [Pure]> {
   let summary = "Extent of a view.";
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
-  let assemblyFormat = "$view `,` $dim attr-dict `:` type($view) `->` type($result)";
+  let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
 }
 def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
   let summary = "Stride of a view in elements.";
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
-  let assemblyFormat = "$view `,` $dim attr-dict `:` type($view) `->` type($result)";
+  let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,14 +99,14 @@ def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]> {
   let arguments = (ins Optional<I64>:$addr, Optional<Index>:$validRow, Optional<Index>:$validCol);
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
-    (`addr` `=` $addr^)? (`valid_row` `=` $validRow^)? (`valid_col` `=` $validCol^)? attr-dict `:` type($result)
+    (`addr` `=` $addr^)? (`valid_row` `=` $validRow^)? (`valid_col` `=` $validCol^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
 def PTO_DeclareTileOp : PTO_Op<"declare_tile"> {
   let summary = "A tile handle without storage; a pop binds it.";
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `->` type($result)";
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 def PTO_SubviewOp : PTO_Op<"subview", [Pure, AttrSizedOperandSegments]> {
   let summary = "A window of a tile that shares its bytes.";
@@ -131,53 +131,53 @@ def PTO_SubsetOp : PTO_Op<"subset", [Pure]> {
 def PTO_SetValidShapeOp : PTO_Op<"set_validshape"> {
   let summary = "Change the valid extents of a tile whose type leaves both open.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead, MemWrite]>:$tile, Index:$validRow, Index:$validCol);
-  let assemblyFormat = "$tile `,` $validRow `,` $validCol attr-dict `:` type($tile)";
+  let assemblyFormat = "$tile `,` $validRow `,` $validCol attr-dict `:` qualified(type($tile))";
   let hasVerifier = 1;
 }
 def PTO_GetValidShapeOp : PTO_Op<"get_validshape"> {
   let summary = "Valid extents of a tile.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$validRow, Index:$validCol);
-  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
 }
 def PTO_TileValidRowsOp : PTO_Op<"tile_valid_rows"> {
   let summary = "Valid rows of a tile.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
-  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
 }
 def PTO_TileValidColsOp : PTO_Op<"tile_valid_cols"> {
   let summary = "Valid columns of a tile.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
-  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
 }
 def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
   let summary = "The same bytes seen with another shape.";
   let arguments = (ins PTO_TileBufType:$source);
   let results = (outs PTO_TileBufType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 def PTO_BitcastOp : PTO_Op<"bitcast", [Pure]> {
   let summary = "The same bytes seen as other elements.";
   let arguments = (ins PTO_TileBufType:$source);
   let results = (outs PTO_TileBufType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 def PTO_TAssignOp : PTO_Op<"tassign", [AllTypesMatch<["source", "result"]>]> {
   let summary = "Rebind a tile to a byte address.";
   let arguments = (ins PTO_TileBufType:$source, I64:$addr);
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "$source `,` $addr attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `,` $addr attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
 }
 def PTO_AllocMultiTileOp : PTO_Op<"alloc_multi_tile", [AttrSizedOperandSegments]> {
   let summary = "Several equal tiles, one of which is picked by index.";
   let arguments = (ins Optional<I64>:$addr, Optional<Index>:$validRow, Optional<Index>:$validCol);
   let results = (outs Res<PTO_MultiTileBufType, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
-    (`addr` `=` $addr^)? (`valid_row` `=` $validRow^)? (`valid_col` `=` $validCol^)? attr-dict `:` type($result)
+    (`addr` `=` $addr^)? (`valid_row` `=` $validRow^)? (`valid_col` `=` $validCol^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -185,7 +185,7 @@ def PTO_MultiTileGetOp : PTO_Op<"multi_tile_get", [Pure]> {
   let summary = "Slot of a multi-slot tile buffer.";
   let arguments = (ins PTO_MultiTileBufType:$source, Index:$slot);
   let results = (outs PTO_TileBufType:$result);
-  let assemblyFormat = "$source `[` $slot `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `[` $slot `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -206,43 +206,43 @@ def PTO_GetSubblockNumOp : PTO_IdOp<"get_subblock_num"> { let summary = "Number 
 def PTO_DeclareLocalArrayOp : PTO_Op<"declare_local_array"> {
   let summary = "A scalar array on the stack.";
   let results = (outs Res<PTO_LocalArrayType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `->` type($result)";
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 def PTO_LocalArrayGetOp : PTO_ScalarUnitOp<"local_array_get"> {
   let summary = "Read an element of a local array.";
   let arguments = (ins Arg<PTO_LocalArrayType, "", [MemRead]>:$array, Variadic<Index>:$indices);
   let results = (outs PTO_AnyScalar:$value);
-  let assemblyFormat = "$array `[` $indices `]` attr-dict `:` type($array) `->` type($value)";
+  let assemblyFormat = "$array `[` $indices `]` attr-dict `:` qualified(type($array)) `->` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_LocalArraySetOp : PTO_ScalarUnitOp<"local_array_set"> {
   let summary = "Write an element of a local array.";
   let arguments = (ins Arg<PTO_LocalArrayType, "", [MemWrite]>:$array, Variadic<Index>:$indices, PTO_AnyScalar:$value);
-  let assemblyFormat = "$array `[` $indices `]` `,` $value attr-dict `:` type($array) `,` type($value)";
+  let assemblyFormat = "$array `[` $indices `]` `,` $value attr-dict `:` qualified(type($array)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_DeclareStructOp : PTO_Op<"declare_struct"> {
   let summary = "A struct on the stack.";
   let results = (outs Res<PTO_StructType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `->` type($result)";
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 def PTO_StructGetOp : PTO_Op<"struct_get"> {
   let summary = "Read a member of a struct.";
   let arguments = (ins Arg<PTO_StructType, "", [MemRead]>:$object, DenseI64ArrayAttr:$path);
   let results = (outs AnyType:$value);
-  let assemblyFormat = "$object $path attr-dict `:` type($object) `->` type($value)";
+  let assemblyFormat = "$object $path attr-dict `:` qualified(type($object)) `->` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_StructSetOp : PTO_Op<"struct_set"> {
   let summary = "Write a member of a struct.";
   let arguments = (ins Arg<PTO_StructType, "", [MemWrite]>:$object, DenseI64ArrayAttr:$path, AnyType:$value);
-  let assemblyFormat = "$object $path `,` $value attr-dict `:` type($object) `,` type($value)";
+  let assemblyFormat = "$object $path `,` $value attr-dict `:` qualified(type($object)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_PrintOp : PTO_ScalarUnitOp<"print", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Print a scalar through a format string.";
   let arguments = (ins StrAttr:$format, Optional<PTO_AnyScalar>:$value);
-  let assemblyFormat = "`ins` `(` $format (`,` $value^ `:` type($value))? `)` attr-dict";
+  let assemblyFormat = "`ins` `(` $format (`,` $value^ `:` qualified(type($value)))? `)` attr-dict";
 }
 def PTO_TrapOp : PTO_ScalarUnitOp<"trap", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Stop the core.";

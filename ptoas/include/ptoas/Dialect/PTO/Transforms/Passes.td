@@ -20,4 +20,15 @@ def ValidatePipes : Pass<"pto-validate-pipes", "::mlir::ModuleOp"> {
   let summary = "Check that the ends of each cube-vector FIFO agree.";
 }
 
+def PlanMemory : Pass<"pto-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every tile an address in its space, such that tiles alive at once do not overlap.";
+  let options = [Option<"checkOnly", "check-only", "bool", "false", "leave the module as it is">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def LowerFifos : Pass<"pto-lower-fifos", "::mlir::ModuleOp"> {
+  let summary = "Turn the FIFOs between cube and vector functions into slots of memory and calls of a run-time library.";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // PTOAS_DIALECT_PTO_TRANSFORMS_PASSES_TD

@@ -1,0 +1,34 @@
+// RUN: %pto-opt %s -pto-check-level=level=3 -split-input-file -verify-diagnostics
+!V = !pto.tile_buf<vec, 16x64xf32>
+!C = !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
+
+func.func @address(%n: i32) {
+  // expected-error @below {{requires 'addr' operand when --pto-level=level3}}
+  %t = pto.alloc_tile : !V
+  return
+}
+
+// -----
+!V = !pto.tile_buf<vec, 16x64xf32>
+!C = !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
+// Nobody finds room for a scratch tile when memory is not planned; A5 needs none.
+func.func @scratch(%a: !V, %c: !C) {
+  // expected-error @below {{requires explicit tmp when PlanMemory is skipped (--pto-level=level3)}}
+  pto.trowsum ins(%a : !V) outs(%c : !C)
+  return
+}
+
+// -----
+// A producer that placed its tiles is warned, not stopped.
+func.func @narrow() {
+  %c0 = arith.constant 0 : i64
+  // expected-warning @below {{a row of an unboxed tile must be a multiple of 32 bytes (32-byte alignment), got 20 bytes}}
+  %t = pto.alloc_tile addr = %c0 : !pto.tile_buf<vec, 16x5xf32>
+  return
+}
+
+// -----
+// expected-error @below {{the only function of a module is its entry, which must return nothing (void), but it has 1 result(s)}}
+func.func @entry(%n: i32) -> i32 {
+  return %n : i32
+}

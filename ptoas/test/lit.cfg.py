@@ -1,0 +1,17 @@
+# How lit runs these tests; the build fills in lit.site.cfg.py.
+import os
+
+import lit.formats
+
+config.name = "ptoas"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".pto", ".mlir"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.ptoas_obj_root
+for name, path in (
+    ("%ptoas", os.path.join(config.ptoas_bin_dir, "ptoas")),
+    ("%pto-opt", os.path.join(config.ptoas_bin_dir, "pto-opt")),
+    ("%FileCheck", config.filecheck),
+    ("%not", config.not_tool),
+):
+    config.substitutions.append((name, path))
