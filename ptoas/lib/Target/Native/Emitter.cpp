@@ -262,6 +262,15 @@ Value *FunctionEmitter::smaller(Value *x, Value *y) {
   return b.CreateBinaryIntrinsic(Intrinsic::smin, x, y);
 }
 
+Value *FunctionEmitter::larger(Value *x, Value *y) {
+  if (x == y)
+    return x;
+  auto *cx = dyn_cast<ConstantInt>(x), *cy = dyn_cast<ConstantInt>(y);
+  if (cx && cy)
+    return cx->getSExtValue() > cy->getSExtValue() ? x : y;
+  return b.CreateBinaryIntrinsic(Intrinsic::smax, x, y);
+}
+
 mlir::Value FunctionEmitter::pointerRoot(mlir::Value pointer) {
   while (mlir::Operation *def = pointer.getDefiningOp()) {
     if (!isa<pto::AddPtrOp, pto::CastPtrOp, mlir::UnrealizedConversionCastOp>(def))

@@ -73,7 +73,9 @@ public:
   Access maskAccess(mlir::Value handle);
   /// A view as rows x cols; fails when it has no such form (then it is copied by dimensions).
   mlir::FailureOr<Access> viewAccess(const GmView &view, llvm::Value *&rows, llvm::Value *&cols);
+  /// Signed minimum and maximum, folded where both are constants.
   llvm::Value *smaller(llvm::Value *a, llvm::Value *b);
+  llvm::Value *larger(llvm::Value *a, llvm::Value *b);
 
   ModuleEmitter &owner;
   mlir::func::FuncOp source;

@@ -79,10 +79,10 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     mlir::Value handle = op.getNamedOperand(get ? "src" : "dst");
     const TileInfo &info = model.info(handle);
     Value *at =
-        b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(op.getNamedOperand("offset")), index(0));
+        larger(asIndex(op.getNamedOperand("offset")), index(0));
     // The linear index counts the elements of the whole tile, in its own order.
     int64_t last = (info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride;
-    at = b.CreateBinaryIntrinsic(Intrinsic::smin, at, index(last));
+    at = smaller(at, index(last));
     Value *pointer = elementPointer(tilePointer(info), at, bytesOf(info.elem));
     if (get) {
       Type *type = typeOf(op->getResult(0).getType());

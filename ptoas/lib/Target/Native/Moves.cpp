@@ -51,8 +51,8 @@ Access FunctionEmitter::windowAccess(mlir::Value handle, mlir::Value row, mlir::
     Value *v = asIndex(at);
     if (isa<ConstantInt>(v))
       return v;
-    v = b.CreateBinaryIntrinsic(Intrinsic::smax, v, index(0));
-    return b.CreateBinaryIntrinsic(Intrinsic::smin, v, index(extent - 1));
+    v = larger(v, index(0));
+    return smaller(v, index(extent - 1));
   };
   return windowAccess(handle, clamp(row, tile.rows), clamp(col, tile.cols));
 }
@@ -153,8 +153,7 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
     // Rows and columns that would leave the target are dropped.
     auto room = [&](StringRef at, int64_t extent) {
       Value *left = b.CreateSub(index(extent), asIndex(op.getNamedOperand(at)));
-      return isa<ConstantInt>(left) ? left
-                                    : b.CreateBinaryIntrinsic(Intrinsic::smax, left, index(0));
+      return larger(left, index(0));
     };
     nest->rows = smaller(validRows(from), room("row", into.rows));
     nest->cols = smaller(validCols(from), room("col", into.cols));
@@ -172,7 +171,7 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
       nest->out = windowAccess(dst, index(0), at);
       Value *room = b.CreateSub(index(model.info(dst).cols), at);
       if (!isa<ConstantInt>(room))
-        room = b.CreateBinaryIntrinsic(Intrinsic::smax, room, index(0));
+        room = larger(room, index(0));
       nest->cols = smaller(validCols(model.info(src)), room);
       at = b.CreateAdd(at, nest->cols);
       addNest(std::move(nest));

@@ -329,8 +329,8 @@ Value *FunctionEmitter::arrayElement(mlir::Operation &op, mlir::Value array,
   // Indices outside would write over the stack: they go to the nearest element.
   Value *at = index(0);
   for (auto [extent, i] : zip(type.getShape(), indices)) {
-    Value *in = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(i), index(0));
-    in = b.CreateBinaryIntrinsic(Intrinsic::smin, in, index(extent - 1));
+    Value *in = larger(asIndex(i), index(0));
+    in = smaller(in, index(extent - 1));
     at = b.CreateAdd(b.CreateMul(at, index(extent)), in);
   }
   return b.CreateGEP(typeOf(type.getElementType()), value(array), at);

@@ -41,7 +41,7 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
       offset = b.CreateAdd(offset, b.CreateMul(asIndex(at), stride));
     view.base = elementPointer(view.base, offset, bytesOf(view.elem));
     for (auto [i, size] : enumerate(part.getSizes()))
-      view.sizes[i] = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(size), index(0));
+      view.sizes[i] = larger(asIndex(size), index(0));
     views[part.getResult()] = std::move(view);
     return true;
   }
@@ -68,7 +68,7 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
         v = index(std::clamp<int64_t>(*c, 0, capacity[axis]));
       } else {
         // An extent beyond the tile would reach other tiles' bytes.
-        v = b.CreateBinaryIntrinsic(Intrinsic::smax, smaller(v, index(capacity[axis])), index(0));
+        v = larger(smaller(v, index(capacity[axis])), index(0));
       }
       e.known[axis] = v;
       b.CreateStore(v, e.slot[axis]);
@@ -93,16 +93,16 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
     Value *start = nullptr;
     if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
       int64_t count = cast<pto::MultiTileBufType>(get.getSource().getType()).getCount();
-      Value *slot = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(get.getSlot()), index(0));
-      slot = b.CreateBinaryIntrinsic(Intrinsic::smin, slot, index(count - 1));
+      Value *slot = larger(asIndex(get.getSlot()), index(0));
+      slot = smaller(slot, index(count - 1));
       start = b.CreatePtrAdd(tilePointer(model.info(get.getSource())),
                              b.CreateMul(slot, index(tile.type.getSizeInBytes())));
     } else if (isa<pto::SubviewOp, pto::SubsetOp>(op)) {
       const TileInfo &whole = model.info(op.getOperand(0));
       // The window must lie inside its tile.
       auto clamp = [&](mlir::Value at, int64_t room) {
-        Value *v = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(at), index(0));
-        return b.CreateBinaryIntrinsic(Intrinsic::smin, v, index(std::max<int64_t>(room, 0)));
+        Value *v = larger(asIndex(at), index(0));
+        return smaller(v, index(std::max<int64_t>(room, 0)));
       };
       Value *at =
           b.CreateMul(clamp(op.getOperand(1), whole.rows - tile.rows), index(whole.rowStride));
@@ -111,9 +111,9 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
       start = elementPointer(tilePointer(whole), at, bytesOf(whole.elem));
     } else {
       mlir::Value addr = isa<pto::TAssignOp>(op) ? op.getOperand(1) : op.getOperand(0);
-      Value *at = b.CreateBinaryIntrinsic(Intrinsic::smax, asIndex(addr), index(0));
+      Value *at = larger(asIndex(addr), index(0));
       int64_t room = model.roots()[tile.root].bytes - tile.type.getSizeInBytes();
-      at = b.CreateBinaryIntrinsic(Intrinsic::smin, at, index(room));
+      at = smaller(at, index(room));
       start = b.CreatePtrAdd(rootPointer(tile.root), at);
     }
     dynamicStarts[op.getResult(0)] = start;

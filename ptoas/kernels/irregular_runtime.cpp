@@ -1,0 +1,119 @@
+//===- irregular_runtime.cpp - what generated code needs of its thread ----===//
+//
+// Frames: tile storage too large for a stack. They come from a list of blocks per
+// thread and go back to the list of the thread that ends the function, so a fiber
+// may move between threads in the middle of a kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "irregular_tile.h"
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+using namespace ptoas::kernels;
+
+namespace {
+struct Block {
+  void *memory;
+  int64_t bytes;
+};
+constexpr int64_t header = 64; // keeps the frame 64-byte aligned, holds its size
+
+struct FreeBlocks {
+  std::vector<Block> blocks;
+  ~FreeBlocks() {
+    for (Block &block : blocks)
+      std::free(block.memory);
+  }
+};
+thread_local FreeBlocks freeBlocks;
+thread_local int64_t blockIds[4] = {0, 1, 0, 1};
+} // namespace
+
+/// At least `bytes` of uninitialised memory, 64-byte aligned, with slack behind it that vectors may
+/// read. Aborts when the system has none: generated code has no way to report it.
+PTO_RUNTIME void *pto_frame_enter(int64_t bytes) {
+  constexpr int64_t slack = 16 * 1024;
+  auto &blocks = freeBlocks.blocks;
+  for (size_t i = blocks.size(); i-- > 0;)
+    if (blocks[i].bytes >= bytes) {
+      Block block = blocks[i];
+      blocks.erase(blocks.begin() + i);
+      return static_cast<char *>(block.memory) + header;
+    }
+  int64_t size = (bytes + 4095) / 4096 * 4096;
+  void *memory = std::aligned_alloc(64, size + header + slack);
+  if (!memory) {
+    std::fprintf(stderr, "pto: no memory for %lld bytes of tiles\n", (long long)size);
+    std::abort();
+  }
+  std::memcpy(memory, &size, sizeof(size));
+  return static_cast<char *>(memory) + header;
+}
+
+PTO_RUNTIME void pto_frame_leave(void *frame) {
+  constexpr size_t kept = 8;
+  void *memory = static_cast<char *>(frame) - header;
+  int64_t size;
+  std::memcpy(&size, memory, sizeof(size));
+  auto &blocks = freeBlocks.blocks;
+  if (blocks.size() >= kept) {
+    std::free(blocks.front().memory);
+    blocks.erase(blocks.begin());
+  }
+  blocks.push_back({memory, size});
+}
+
+/// Announces what pto.get_block_idx, get_block_num, get_subblock_idx and get_subblock_num give on
+/// this thread.
+PTO_RUNTIME void pto_set_block(int64_t index, int64_t count, int64_t subIndex, int64_t subCount) {
+  int64_t ids[4] = {index, count, subIndex, subCount};
+  std::memcpy(blockIds, ids, sizeof(ids));
+}
+PTO_RUNTIME int64_t pto_get_block(int32_t which) { return blockIds[which & 3]; }
+
+PTO_RUNTIME void pto_trap() {
+  std::fprintf(stderr, "pto: the program executed pto.trap\n");
+  std::abort();
+}
+
+/// The program's format string is not trusted as one: the value goes where its first directive is.
+static void print(const char *format, const char *text) {
+  const char *percent = std::strchr(format, '%');
+  if (!percent) {
+    std::fputs(format, stdout);
+    return;
+  }
+  std::fwrite(format, 1, percent - format, stdout);
+  std::fputs(text, stdout);
+  const char *rest = percent + 1;
+  while (*rest && !std::strchr("diufFeEgGxXcps%", *rest))
+    ++rest;
+  if (*rest)
+    ++rest;
+  std::fputs(rest, stdout);
+  std::fflush(stdout);
+}
+PTO_RUNTIME void pto_print_float(const char *format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%f", value);
+  print(format, text);
+}
+PTO_RUNTIME void pto_print_int(const char *format, int64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%lld", (long long)value);
+  print(format, text);
+}
+
+PTO_RUNTIME void pto_print_tile(const Tile *tile) {
+  std::printf("tile %lldx%lld\n", (long long)tile->validRows, (long long)tile->validCols);
+  for (int64_t r = 0; r < tile->validRows; ++r) {
+    for (int64_t c = 0; c < tile->validCols; ++c)
+      if (tile->type <= F64)
+        std::printf("%s%8.4f", c ? " " : "", loadNumber(tile->at(r, c), tile->type));
+      else
+        std::printf("%s%8lld", c ? " " : "", (long long)loadInteger(tile->at(r, c), tile->type));
+    std::printf("\n");
+  }
+  std::fflush(stdout);
+}

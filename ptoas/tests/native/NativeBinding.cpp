@@ -1,0 +1,87 @@
+//===- NativeBinding.cpp - compile and load .pto text from Python ---------===//
+//
+// Two functions with C types, for ctypes. Loaded code stays loaded.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Target/Native/Native.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace ptoas::native;
+
+/// Handle of the loaded code, or null with the diagnostics in `message`. `isa`: 0 host, 1 AVX2,
+/// 2 AVX-512 without half-precision arithmetic. `times`: parse, compile, load in milliseconds.
+extern "C" __attribute__((visibility("default"))) void *
+native_compile(const char *text, int fuse, int reuse, int isa, const char *dumpDir, char *message,
+               int messageSize, double *times) {
+  static mlir::MLIRContext *context = [] {
+    mlir::DialectRegistry registry;
+    registry.insert<mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect,
+                    mlir::LLVM::LLVMDialect, mlir::pto::PTODialect>();
+    auto *made = new mlir::MLIRContext(registry, mlir::MLIRContext::Threading::DISABLED);
+    made->loadAllAvailableDialects();
+    return made;
+  }();
+  std::string errors;
+  mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
+    llvm::raw_string_ostream stream(errors);
+    stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
+    return mlir::success();
+  });
+  auto now = [] { return std::chrono::steady_clock::now(); };
+  auto fail = [&]() -> void * {
+    std::strncpy(message, errors.c_str(), messageSize - 1);
+    message[messageSize - 1] = 0;
+    return nullptr;
+  };
+  auto start = now();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context);
+  if (!module)
+    return fail();
+  Options options;
+  options.fuse = fuse;
+  options.reuse = reuse;
+  options.dumpDir = dumpDir ? dumpDir : "";
+  if (isa == 1)
+    options.target = {Isa::AVX2, "x86-64-v3", ""};
+  else if (isa == 2)
+    options.target = {Isa::AVX512, "x86-64-v4", ""};
+  auto parsed = now();
+  auto bytes = compileToSharedObject(*module, options);
+  if (mlir::failed(bytes))
+    return fail();
+  auto compiled = now();
+  int fd = memfd_create("pto-test", 0);
+  bool written = write(fd, bytes->data(), bytes->size()) == ssize_t(bytes->size());
+  std::string path = "/proc/self/fd/" + std::to_string(fd);
+  void *handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  // The descriptor stays open: the loader knows libraries by path, and a reused number would name
+  // this one again.
+  if (!handle) {
+    errors = dlerror();
+    return fail();
+  }
+  if (times) {
+    auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
+    times[0] = ms(parsed - start);
+    times[1] = ms(compiled - parsed);
+    times[2] = ms(now() - compiled);
+  }
+  return handle;
+}
+
+extern "C" __attribute__((visibility("default"))) void *native_symbol(void *handle,
+                                                                      const char *name) {
+  return dlsym(handle, name);
+}

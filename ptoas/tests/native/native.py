@@ -1,0 +1,177 @@
+"""Compile `.pto` text with the native target and call it with NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+HOST, AVX2, AVX512 = 0, 1, 2
+DTYPES = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "ui8": np.uint8,
+    "ui16": np.uint16,
+    "ui32": np.uint32,
+}
+
+
+def _load_binding() -> ctypes.CDLL:
+    path = os.environ.get("PTOAS_NATIVE_BINDING")
+    if path is None:
+        root = Path(__file__).resolve().parents[3]
+        found = sorted(
+            root.glob("build/*/ptoas/tests/native/libptoas_native_binding.so"),
+            key=lambda p: p.stat().st_mtime,
+        )
+        if not found:
+            raise RuntimeError("build the target ptoas_native_binding first")
+        path = str(found[-1])
+    binding = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    binding.native_compile.restype = ctypes.c_void_p
+    binding.native_symbol.restype = ctypes.c_void_p
+    return binding
+
+
+_binding = _load_binding()
+
+
+class CompileError(Exception):
+    """The native target refused the module; the text is its diagnostics."""
+
+
+class Code:
+    """Loaded code of one module."""
+
+    def __init__(self, text: str, *, fuse: bool = True, reuse: bool = True, isa: int = HOST, dump: str = ""):
+        message = ctypes.create_string_buffer(4096)
+        times = (ctypes.c_double * 3)()
+        self.handle = _binding.native_compile(
+            text.encode(), int(fuse), int(reuse), isa, dump.encode(), message, len(message), times
+        )
+        self.times = list(times)
+        if not self.handle:
+            raise CompileError(message.value.decode())
+
+    def __call__(self, name: str, *args):
+        """Arrays are passed as pointers, numbers as i64 (or as given ctypes values)."""
+        address = _binding.native_symbol(ctypes.c_void_p(self.handle), name.encode())
+        assert address, name
+        converted = []
+        for arg in args:
+            if isinstance(arg, np.ndarray):
+                converted.append(ctypes.c_void_p(arg.ctypes.data))
+            elif isinstance(arg, int):
+                converted.append(ctypes.c_int64(arg))
+            else:
+                converted.append(arg)
+        ctypes.CFUNCTYPE(None, *[type(c) for c in converted])(address)(*converted)
+
+
+class Program:
+    """Text of a function on dense row-major tensors, one tile per tensor unless said otherwise."""
+
+    def __init__(self, arch: str = "a5"):
+        self.arch = arch
+        self.args: list[str] = []
+        self.lines: list[str] = []
+        self.constants: dict[str, str] = {}
+        self.count = 0
+
+    def name(self) -> str:
+        self.count += 1
+        return f"%v{self.count}"
+
+    def const(self, value, type_: str = "index") -> str:
+        text = f"arith.constant {value} : {type_}"
+        if text not in self.constants:
+            self.constants[text] = self.name()
+        return self.constants[text]
+
+    def emit(self, line: str) -> None:
+        self.lines.append(line)
+
+    def pointer(self, dtype: str) -> str:
+        name = f"%a{len(self.args)}"
+        self.args.append(f"{name}: !pto.ptr<{dtype}>")
+        return name
+
+    def scalar(self, type_: str) -> str:
+        name = f"%a{len(self.args)}"
+        self.args.append(f"{name}: {type_}")
+        return name
+
+    def index(self, value) -> str:
+        return value if isinstance(value, str) else self.const(value)
+
+    def view(self, pointer: str, dtype: str, shape, strides=None, offsets=None, sizes=None, layout="nd"):
+        """A partition (name, type) of a tensor."""
+        rank = len(shape)
+        if strides is None:
+            strides, step = [0] * rank, 1
+            for d in reversed(range(rank)):
+                strides[d] = step
+                step = step * shape[d] if not isinstance(shape[d], str) else step
+        offsets = offsets or [0] * rank
+        sizes = sizes or list(shape)
+        dims = "x".join("?" for _ in range(rank))
+        tensor, part = self.name(), self.name()
+        out = "x".join(str(s) if isinstance(s, int) else "?" for s in sizes)
+        join = lambda xs: ", ".join(self.index(x) for x in xs)  # noqa: E731
+        self.emit(
+            f"{tensor} = pto.make_tensor_view {pointer}, shape = [{join(shape)}], strides = [{join(strides)}] "
+            f"{{layout = #pto.layout<{layout}>}} : !pto.tensor_view<{dims}x{dtype}>"
+        )
+        type_ = f"!pto.partition_tensor_view<{out}x{dtype}>"
+        self.emit(
+            f"{part} = pto.partition_view {tensor}, offsets = [{join(offsets)}], sizes = [{join(sizes)}] : "
+            f"!pto.tensor_view<{dims}x{dtype}> -> {type_}"
+        )
+        return part, type_
+
+    def tile(self, dtype: str, rows: int, cols: int, vrow=None, vcol=None, space="vec", extra="", addr=None):
+        """A tile (name, type); extents given as SSA names become run-time ones."""
+        vrow = rows if vrow is None else vrow
+        vcol = cols if vcol is None else vcol
+        shown = lambda v: "?" if isinstance(v, str) else str(v)  # noqa: E731
+        type_ = f"!pto.tile_buf<{space}, {rows}x{cols}x{dtype}, valid={shown(vrow)}x{shown(vcol)}{extra}>"
+        name = self.name()
+        operands = "" if addr is None else f" addr = {self.const(addr, 'i64')}"
+        operands += f" valid_row = {vrow}" if isinstance(vrow, str) else ""
+        operands += f" valid_col = {vcol}" if isinstance(vcol, str) else ""
+        self.emit(f"{name} = pto.alloc_tile{operands} : {type_}")
+        return name, type_
+
+    def column(self, dtype: str, rows: int, vrow=None):
+        return self.tile(dtype, rows, 1, vrow, 1, extra=", blayout=col_major")
+
+    def op(self, mnemonic: str, ins, outs, attrs: str = "", inside: str = "") -> None:
+        names = lambda xs: ", ".join(x[0] for x in xs)  # noqa: E731
+        types = lambda xs: ", ".join(x[1] for x in xs)  # noqa: E731
+        inside = f" {{{inside}}}" if inside else ""
+        attrs = f" {{{attrs}}}" if attrs else ""
+        self.emit(
+            f"pto.{mnemonic} ins({names(ins)}{inside} : {types(ins)}) outs({names(outs)} : {types(outs)}){attrs}"
+        )
+
+    def load(self, view, tile) -> None:
+        self.op("tload", [view], [tile])
+
+    def store(self, tile, view, attrs="") -> None:
+        self.op("tstore", [tile], [view], attrs)
+
+    def text(self, name: str = "f") -> str:
+        constants = [f"{v} = {k}" for k, v in self.constants.items()]
+        body = "\n    ".join(constants + self.lines)
+        return (
+            f'module attributes {{pto.target_arch = "{self.arch}"}} {{\n'
+            f"  func.func @{name}({', '.join(self.args)}) {{\n    {body}\n    return\n  }}\n}}\n"
+        )
