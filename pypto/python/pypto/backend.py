@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from pypto.enums import BackendType
 
 __all__ = [
@@ -39,3 +41,15 @@ def reset_for_testing() -> None:
 def simulator_of(backend: BackendType) -> str:
     """Platform that simulates a backend."""
     return "a5sim" if backend is BackendType.Ascend950 else "a2a3sim"
+
+
+_noticed = False
+
+
+def notice(platform: str) -> None:
+    """Says once that a platform of hardware is simulated, since this package drives no NPU."""
+    global _noticed
+    if platform.endswith("sim") or _noticed:
+        return
+    _noticed = True
+    print(f"pypto: no NPU is driven; {platform} runs on the simulated device", file=sys.stderr)

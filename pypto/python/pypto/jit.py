@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pypto import bridge, cache, dtypes, executable
+from pypto import backend, bridge, cache, dtypes, executable
 from pypto.dtypes import DataType
 from pypto.errors import ArgumentTypeError, ArgumentValueError, Error
 from pypto.source import Record, Snapshot, snapshot
@@ -177,6 +177,7 @@ class Implementation:
         return tuple(values.get(name, RUNTIME) for name in self.names)
 
     def _options(self, config: Any) -> dict[str, Any]:
+        backend.notice(config.platform)
         return {
             **bridge.default_options(),
             "platform": config.platform,

@@ -126,3 +126,12 @@ def test_call_key_tells_programs_apart(monkeypatch):
     assert RunConfig(save_kernels=True)._call_key not in ("", None)
     monkeypatch.setenv("PTO_PLATFORM", "a5sim")
     assert RunConfig(platform="a5sim")._call_key == ""
+
+
+def test_platforms_of_hardware_are_noticed_once(capsys, monkeypatch):
+    from pypto import backend
+
+    monkeypatch.setattr(backend, "_noticed", False)
+    for platform in ("a5sim", "a2a3", "a5"):
+        backend.notice(platform)
+    assert capsys.readouterr().err == "pypto: no NPU is driven; a2a3 runs on the simulated device\n"

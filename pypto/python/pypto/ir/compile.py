@@ -60,6 +60,7 @@ def compile(
         raise ArgumentValueError(
             f"platform {platform!r} does not exist", hint=f"one of {', '.join(PLATFORMS)}"
         )
+    backend.notice(platform)
     dumps = dump_passes is True or (
         isinstance(dump_passes, PassDumpLevel) and dump_passes is not PassDumpLevel.NONE
     )
