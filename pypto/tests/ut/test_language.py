@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pypto.language as pl
-import pypto.language.distributed as pld
 import subprocess
 import sys
 from pathlib import Path
 
+import pypto.language as pl
+import pypto.language.distributed as pld
 import pytest
 
 import pypto
