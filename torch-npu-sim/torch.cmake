@@ -34,6 +34,7 @@ pto_library(torch_npu SHARED
   HEADERS ${CMAKE_CURRENT_SOURCE_DIR}/include
   SRCS src/torch/Storage.cpp
        src/torch/Execute.cpp
+       src/torch/HotOps.cpp
        src/torch/MemoryOps.cpp
        src/torch/Convolution.cpp
        src/torch/Format.cpp
@@ -63,3 +64,13 @@ set_target_properties(torch_npu_C PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${npu_package}
   BUILD_RPATH "$ORIGIN/lib;${torch_dir}/lib"
   INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../torch/lib")
+
+if(PTO_BUILD_TESTS)
+  add_library(npu_test_extension MODULE tests/extension/Extension.cpp)
+  target_precompile_headers(npu_test_extension PRIVATE src/torch/Pch.h)
+  target_compile_options(npu_test_extension PRIVATE ${PTO_WARNINGS})
+  target_link_libraries(npu_test_extension PRIVATE torch_npu npu_torch)
+  set_target_properties(npu_test_extension PROPERTIES
+    PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests/extension
+    BUILD_RPATH "${npu_package}/lib;${torch_dir}/lib")
+endif()

@@ -4,6 +4,10 @@
 // ordered behind its last use there. Uses on other streams are made known by recordStream(); such a
 // block waits until these streams have passed the point of its release.
 //
+// Running work allocates at its own place in the stream, which lies before that of the host: what the host has
+// freed may still be read by work that waits behind. So kernels have caches of their own, and a kernel's
+// block that the host frees waits for the stream unless that is idle.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -13,6 +17,7 @@
 #include <list>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -49,8 +54,8 @@ public:
   ~Allocator();
 
   /// At least `bytes` bytes, 512-byte aligned, ordered on `stream`. Null for zero bytes.
-  /// Throws OutOfMemory. Blocks only when memory is short. Any thread.
-  Block *allocate(size_t bytes, Stream &stream);
+  /// Throws OutOfMemory. Blocks only when memory is short. Any thread. `inKernel`: by work running on `stream`.
+  Block *allocate(size_t bytes, Stream &stream, bool inKernel = false);
   void release(Block *block);
   /// The block is used on `stream`: its memory is not reused before that stream has passed its release.
   void recordStream(Block *block, Stream &stream);
@@ -95,7 +100,8 @@ private:
     std::vector<Event> events;
   };
 
-  Cache &cacheFor(uint64_t pool, Stream &stream);
+  Cache &cacheFor(uint64_t pool, Stream &stream, bool inKernel);
+  void defer(Block *block, std::unique_lock<std::mutex> &lock);
   Block *take(Cache &cache, size_t bytes);
   Block *split(Block *block, size_t bytes);
   Block *grow(Cache &cache, size_t bytes);
@@ -108,8 +114,8 @@ private:
 
   const int device_;
   mutable std::mutex mutex_;
-  std::map<std::pair<uint64_t, Stream *>, std::unique_ptr<Cache>> caches_;
-  Cache *lastCache_ = nullptr;
+  std::map<std::tuple<uint64_t, Stream *, bool>, std::unique_ptr<Cache>> caches_;
+  Cache *lastCache_[2] = {};
   std::unordered_map<Segment *, std::unique_ptr<Segment>> segments_;
   std::list<Pending> pending_;
   std::map<uint64_t, int> poolUses_;

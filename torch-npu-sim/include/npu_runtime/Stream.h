@@ -76,6 +76,11 @@ public:
   /// As synchronize(), leaves the error in place.
   void waitFinished();
 
+  /// From work that runs on this stream: its number, for waitPast().
+  uint64_t runningTicket() const;
+  /// Blocks until the work with this number has finished.
+  void waitPast(uint64_t ticket);
+
   /// The graph that captures this stream, or null.
   Graph *capture() const { return capture_.load(std::memory_order_acquire); }
   void setCapture(Graph *graph) { capture_.store(graph, std::memory_order_release); }

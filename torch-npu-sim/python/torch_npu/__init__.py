@@ -50,7 +50,10 @@ torch.utils.generate_methods_for_privateuse1_backend(
     for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
 )
 
-from . import _formats, _operators  # noqa: E402
+from .npu import compiler as _compiler  # noqa: E402
+
+_compiler.install()
+
 from ._formats import Format, get_npu_format, npu_format_cast  # noqa: E402
 from ._operators import npu_quant_matmul  # noqa: E402
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 
 import torch
 
@@ -33,4 +34,13 @@ def get_npu_format(tensor: torch.Tensor) -> Format:
 
 def npu_format_cast(tensor: torch.Tensor, acl_format: int) -> torch.Tensor:
     """The tensor with another storage format: the logical shape stays, NZ (29) blocks the bytes."""
+    if acl_format == Format.FRACTAL_NZ and tensor.device.type == "npu":
+        refused = None
+        if not torch.npu.config.allow_internal_format:
+            refused = "format 29 needs torch_npu.npu.config.allow_internal_format = True"
+        elif tensor.dim() < 2:
+            refused = "FRACTAL_NZ needs at least 2 dimensions"
+        if refused:
+            warnings.warn(f"npu_format_cast: {refused}; the tensor keeps its base format", stacklevel=2)
+            return tensor
     return torch.ops.npu.npu_format_cast(tensor, int(acl_format))

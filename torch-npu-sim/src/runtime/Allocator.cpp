@@ -66,6 +66,7 @@ struct Allocator::Cache {
   };
   uint64_t pool;
   Stream *stream;
+  bool inKernel;
   std::array<std::set<Block *, Smaller>, 2> free; // large, small
   std::vector<std::vector<Block *>> bins{SmallLimit / Granule + 1};
 };
@@ -81,16 +82,18 @@ void *Allocator::data(const Block *block) { return block ? block->ptr : nullptr;
 Stream &Allocator::stream(const Block *block) { return *block->stream; }
 int Allocator::device(const Block *block) { return block->owner->device_; }
 
-Allocator::Cache &Allocator::cacheFor(uint64_t pool, Stream &stream) {
-  if (lastCache_ && lastCache_->stream == &stream && lastCache_->pool == pool)
-    return *lastCache_;
-  auto &cache = caches_[{pool, &stream}];
+Allocator::Cache &Allocator::cacheFor(uint64_t pool, Stream &stream, bool inKernel) {
+  Cache *&last = lastCache_[inKernel];
+  if (last && last->stream == &stream && last->pool == pool)
+    return *last;
+  auto &cache = caches_[{pool, &stream, inKernel}];
   if (!cache) {
     cache = std::make_unique<Cache>();
     cache->pool = pool;
     cache->stream = &stream;
+    cache->inKernel = inKernel;
   }
-  return *(lastCache_ = cache.get());
+  return *(last = cache.get());
 }
 
 static void count(Stat3 &stat, bool small, int64_t n) {
@@ -102,7 +105,7 @@ static void uncount(Stat3 &stat, bool small, int64_t n) {
   stat[small ? 1 : 2].remove(n);
 }
 
-Block *Allocator::allocate(size_t bytes, Stream &stream) {
+Block *Allocator::allocate(size_t bytes, Stream &stream, bool inKernel) {
   if (!bytes)
     return nullptr;
   if (bytes > (size_t(1) << 60))
@@ -113,20 +116,21 @@ Block *Allocator::allocate(size_t bytes, Stream &stream) {
   std::unique_lock lock(mutex_);
   if (!pending_.empty() && !graph)
     collectPending();
-  Block *block = take(cacheFor(pool, stream), size);
+  Block *block = take(cacheFor(pool, stream, inKernel), size);
   if (!block)
-    block = grow(cacheFor(pool, stream), size);
+    block = grow(cacheFor(pool, stream, inKernel), size);
   if (!block) { // Short of memory: give all that is unused back, then try once more.
     lock.unlock();
-    npu::device(device_).waitFinished();
+    if (!inKernel)
+      npu::device(device_).waitFinished();
     lock.lock();
     ++stats_.retries;
     collectPending();
     flushBins();
-    block = take(cacheFor(pool, stream), size);
+    block = take(cacheFor(pool, stream, inKernel), size);
     if (!block) {
       dropFreeSegments();
-      block = grow(cacheFor(pool, stream), size);
+      block = grow(cacheFor(pool, stream, inKernel), size);
     }
   }
   if (!block) {
@@ -239,10 +243,18 @@ void Allocator::release(Block *block) {
   uncount(stats_.allocations, small, 1);
   uncount(stats_.allocatedBytes, small, int64_t(block->bytes));
   uncount(stats_.requestedBytes, small, int64_t(block->requested));
-  if (block->usedOn.empty()) {
+  bool mayBeRead = static_cast<Segment *>(block->segment)->cache->inKernel && Stream::running() != block->stream &&
+                   !(block->stream->query() && npu::device(device_).taskQueue(*block->stream).idle());
+  if (mayBeRead)
+    block->usedOn.push_back(block->stream);
+  if (block->usedOn.empty())
     putBack(block);
-    return;
-  }
+  else
+    defer(block, lock);
+}
+
+/// Puts the block back when the streams that use it have passed this point.
+void Allocator::defer(Block *block, std::unique_lock<std::mutex> &lock) {
   std::vector<Stream *> streams = std::move(block->usedOn);
   block->usedOn.clear();
   block->where = Block::Where::Pending;
@@ -400,7 +412,7 @@ void Allocator::releasePool(uint64_t pool) {
   // No allocation can name this pool again: what is free goes back to the host now, the rest when it is freed
   // and the cache is emptied.
   for (auto &[key, cache] : caches_)
-    if (key.first == pool)
+    if (cache->pool == pool)
       for (auto &bin : cache->bins) {
         for (Block *block : bin)
           mergeInto(*cache, block);

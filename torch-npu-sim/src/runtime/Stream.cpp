@@ -132,11 +132,24 @@ void Stream::waitFinished() {
     if (!busy_ && tasks_.empty())
       return;
   }
+  uint64_t target;
+  {
+    std::lock_guard lock(mutex_);
+    target = submitted_;
+  }
+  waitPast(target);
+}
+
+uint64_t Stream::runningTicket() const {
+  std::lock_guard lock(mutex_);
+  return completed_ + 1;
+}
+
+void Stream::waitPast(uint64_t ticket) {
   HostWait wait;
   std::unique_lock lock(mutex_);
-  uint64_t target = submitted_;
   ++waiters_;
-  finished_.wait(lock, [&] { return completed_ >= target; });
+  finished_.wait(lock, [&] { return completed_ >= ticket; });
   --waiters_;
 }
 
@@ -193,6 +206,7 @@ void launchAndWaitQueued(Stream &stream, std::string_view name, const std::funct
     std::mutex mutex;
     std::condition_variable done;
     bool finished = false;
+    uint64_t ticket = 0;
     std::exception_ptr error;
   };
   auto outcome = std::make_shared<Outcome>();
@@ -205,7 +219,9 @@ void launchAndWaitQueued(Stream &stream, std::string_view name, const std::funct
         error = std::current_exception();
       }
     }
+    uint64_t ticket = stream.runningTicket();
     std::lock_guard lock(outcome->mutex);
+    outcome->ticket = ticket;
     outcome->finished = true;
     outcome->error = error;
     outcome->done.notify_all();
@@ -216,6 +232,8 @@ void launchAndWaitQueued(Stream &stream, std::string_view name, const std::funct
     std::unique_lock lock(outcome->mutex);
     outcome->done.wait(lock, [&] { return outcome->finished; });
   }
+  if (Stream::running() != &stream)
+    stream.waitPast(outcome->ticket);
   if (outcome->error)
     std::rethrow_exception(outcome->error);
   stream.device().throwIfFailed(/*acknowledge=*/true);

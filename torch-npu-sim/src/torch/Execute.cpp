@@ -67,6 +67,9 @@ const OpFacts &factsOf(const c10::OperatorHandle &op) {
                                             "aten::_copy_from",  "aten::_copy_from_and_resize",
                                             "aten::is_set_to"};
   facts->mixesDevices = mixing.count(facts->name) != 0;
+  // Their Meta kernels describe another device's results.
+  static const std::set<std::string> unlikeMeta{"aten::_embedding_bag", "aten::_embedding_bag_forward_only"};
+  facts->hostResult |= unlikeMeta.count(facts->name) != 0;
   return *facts;
 }
 
@@ -85,8 +88,7 @@ void look(const at::Tensor &tensor, bool mayBeOnCpu, const OpFacts &facts, Surve
                 "Expected all tensors to be on the same device, but found at least two devices, npu:", survey.device,
                 " and npu:", index, "! (operator ", facts.name, ")");
     survey.device = index;
-    auto *storage = storageOrNull(tensor);
-    survey.privateFormat |= storage && storage->format;
+    survey.privateFormat |= hasPrivateFormat(tensor);
     return;
   }
   TORCH_CHECK(mayBeOnCpu || facts.mixesDevices || tensor.dim() == 0 || tensor.device().is_meta() ||
@@ -172,7 +174,7 @@ struct Call {
     for (c10::IValue &argument : onCpu)
       argument = mapTensors(argument, [&](const at::Tensor &tensor) {
         for (auto &[device, alias] : aliases)
-          if (alias.is_same(tensor) && storageOf(device).format) {
+          if (alias.is_same(tensor) && hasPrivateFormat(device)) {
             at::Tensor plain = plainContents(device);
             unpacked.emplace_back(device, plain);
             return plain;
@@ -245,41 +247,43 @@ struct Call {
     returnResults(onCpu, stream, stack);
   }
 
-  /// The results' shapes from the Meta kernel, as tensors on the device; queues the work itself.
+  /// The results' shapes by the Meta kernel. False if it cannot tell.
+  bool infer();
+  /// Makes the results on the device from what infer() found; queues the work itself.
   void queue(Stream &stream, Stack *stack);
+
+  Stack meta;
+  std::vector<std::pair<at::Tensor, at::Tensor>> metas; // tensor of the caller, its Meta twin
 };
 
-at::Tensor metaLike(const at::Tensor &tensor) {
-  auto options = tensor.options().device(c10::kMeta);
-  at::Tensor meta = at::empty_strided(tensor.sizes(), tensor.strides(), options);
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
-    meta.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return meta;
-}
-
-void Call::queue(Stream &stream, Stack *stack) {
-  Stack meta;
-  std::vector<std::pair<at::Tensor, at::Tensor>> metas; // device tensor, meta tensor
-  {
-    at::AutoDispatchBelowADInplaceOrView below;
+bool Call::infer() {
+  at::AutoDispatchBelowADInplaceOrView below;
+  try {
     for (const c10::IValue &argument : arguments) {
       if (argument.isDevice()) {
         meta.emplace_back(c10::Device(c10::kMeta));
         continue;
       }
       meta.push_back(mapTensors(argument, [&](const at::Tensor &tensor) {
-        if (!tensor.defined() || tensor.is_meta())
+        bool hostScalar = tensor.defined() && tensor.is_cpu() && tensor.dim() == 0;
+        if (!tensor.defined() || tensor.is_meta() || hostScalar)
           return tensor;
         for (auto &[device, known] : metas)
           if (device.is_same(tensor))
             return known;
-        at::Tensor made = metaLike(tensor);
+        at::Tensor made = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta));
         metas.emplace_back(tensor, made);
         return made;
       }));
     }
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &meta);
+    return true;
+  } catch (const std::exception &) {
+    return false; // No Meta kernel for this case, or a wrong argument: the CPU kernel will say.
   }
+}
+
+void Call::queue(Stream &stream, Stack *stack) {
   // An out= tensor that the operator resizes gets its new memory now, so that its address is known.
   for (auto &[device, known] : metas)
     if (isOnDevice(device) && device.sizes() != known.sizes())
@@ -316,7 +320,8 @@ void Call::queue(Stream &stream, Stack *stack) {
           return tensor;
         });
     for (const auto &[position, target] : targets)
-      target.copy_(made.at(position));
+      if (const at::Tensor &result = made.at(position); result.numel() || !target.numel())
+        target.copy_(result); // An empty one is a result that the CPU kernel leaves out (batch_norm's in evaluation).
   };
   enqueueLaunch(stream, facts.name, std::move(work), /*forceQueue=*/false, /*always=*/false);
   finishLaunch(stream);
@@ -382,7 +387,7 @@ at::Tensor emptyOn(int device, at::IntArrayRef sizes, at::IntArrayRef strides, a
 void executeBoxed(const c10::OperatorHandle &op, Stack *stack) {
   const OpFacts &facts = factsOf(op);
   size_t arity = op.schema().arguments().size();
-  Call call{op, facts, {}, {}, {}, {}};
+  Call call{op, facts, {}, {}, {}, {}, {}, {}};
   call.arguments.assign(std::make_move_iterator(stack->end() - std::ptrdiff_t(arity)),
                         std::make_move_iterator(stack->end()));
   stack->resize(stack->size() - arity);
@@ -411,7 +416,7 @@ void executeBoxed(const c10::OperatorHandle &op, Stack *stack) {
     call.makeAliases(stream);
     if (tryLaunch(stream, here))
       return;
-    if (facts.hostResult || !facts.hasMeta || survey.privateFormat)
+    if (facts.hostResult || !facts.hasMeta || survey.privateFormat || !call.infer())
       launchAndWait(stream, facts.name, here);
     else
       call.queue(stream, stack);

@@ -71,14 +71,17 @@ void block(const at::Tensor &blocked, const at::Tensor &plain) {
 bool allowInternalFormat() { return internalFormats.load(); }
 void setAllowInternalFormat(bool on) { internalFormats.store(on); }
 
-int formatOf(const at::Tensor &tensor) {
+bool hasPrivateFormat(const at::Tensor &tensor) {
   auto *storage = storageOrNull(tensor);
-  return storage && storage->format ? storage->format->format : baseFormat(tensor.dim());
+  return storage && storage->format && storage->format->dtype == tensor.scalar_type();
+}
+
+int formatOf(const at::Tensor &tensor) {
+  return hasPrivateFormat(tensor) ? storageOf(tensor).format->format : baseFormat(tensor.dim());
 }
 
 std::vector<int64_t> storageSizes(const at::Tensor &tensor) {
-  auto *storage = storageOrNull(tensor);
-  return storage && storage->format ? storage->format->physicalSizes : tensor.sizes().vec();
+  return hasPrivateFormat(tensor) ? storageOf(tensor).format->physicalSizes : tensor.sizes().vec();
 }
 
 at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int device, int format) {
@@ -88,14 +91,15 @@ at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int devi
   if (format != FormatNz)
     return emptyOn(device, sizes, strides, dtype);
   int64_t item = int64_t(c10::elementSize(dtype));
-  TORCH_CHECK(item <= 4, "FRACTAL_NZ holds elements of 1, 2 or 4 bytes, not ", dtype);
+  TORCH_CHECK(item <= 4 && dtype != at::kByte && dtype != at::kBool, "FRACTAL_NZ holds signed or floating elements of "
+              "1, 2 or 4 bytes, not ", dtype);
   auto blocked = blockedSizes(sizes, item);
   int64_t bytes = item;
   for (int64_t extent : blocked)
     bytes *= extent;
   auto storage = makeStorage(bytes, device);
   static_cast<StorageImpl &>(*storage).format =
-      std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, sizes.vec(), blocked});
+      std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, dtype, sizes.vec(), blocked});
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
       c10::scalarTypeToTypeMeta(dtype));
@@ -124,8 +128,8 @@ at::Tensor castFormat(const at::Tensor &tensor, int format) {
   Stream &stream = currentStream(tensor.device().index());
   launch(stream, "npu_format_cast", [out, tensor, &stream] {
     KernelScope scope(stream);
-    at::Tensor plain = storageOf(tensor).format ? plainContents(tensor) : aliasOnCpu(tensor);
-    if (storageOf(out).format)
+    at::Tensor plain = hasPrivateFormat(tensor) ? plainContents(tensor) : aliasOnCpu(tensor);
+    if (hasPrivateFormat(out))
       block(physicalView(out), plain);
     else
       aliasOnCpu(out).copy_(plain);
@@ -141,7 +145,7 @@ void markNz(const at::Tensor &tensor) {
   TORCH_CHECK(tensor.dim() >= 2 && int64_t(tensor.storage().nbytes()) == bytes, "the storage of ",
               tensor.storage().nbytes(), " bytes cannot hold a ", tensor.sizes(), " tensor in FRACTAL_NZ format, which takes ",
               bytes);
-  storageOf(tensor).format = std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, tensor.sizes().vec(), blocked});
+  storageOf(tensor).format = std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, tensor.scalar_type(), tensor.sizes().vec(), blocked});
 }
 
 at::Tensor plainContents(const at::Tensor &tensor) {

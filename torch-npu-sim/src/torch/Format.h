@@ -7,6 +7,9 @@ namespace npu {
 
 /// The format code of a tensor: that of its storage, else the base format of its rank (4: NCHW, 5: NCDHW, else ND).
 int formatOf(const at::Tensor &tensor);
+/// Whether the tensor's elements are not where its strides say. Tensors over such a storage with another type (as
+/// storage copies make) see the bare bytes.
+bool hasPrivateFormat(const at::Tensor &tensor);
 /// Sizes of the storage's bytes in its format.
 std::vector<int64_t> storageSizes(const at::Tensor &tensor);
 

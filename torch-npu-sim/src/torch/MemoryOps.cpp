@@ -2,6 +2,8 @@
 #include "Execute.h"
 #include "Format.h"
 #include "Generator.h"
+#include "HotOps.h"
+#include "Pinned.h"
 
 #include "npu_runtime/Graph.h"
 
@@ -152,12 +154,10 @@ void copyBytes(const at::Tensor &to, const at::Tensor &from) {
 at::Tensor readable(const at::Tensor &tensor) {
   if (tensor.device().type() != c10::kPrivateUse1)
     return tensor;
-  return storageOf(tensor).format ? plainContents(tensor) : aliasOnCpu(tensor);
+  return hasPrivateFormat(tensor) ? plainContents(tensor) : aliasOnCpu(tensor);
 }
 
-bool isNz(const at::Tensor &tensor) {
-  return tensor.device().type() == c10::kPrivateUse1 && storageOf(tensor).format != nullptr;
-}
+bool isNz(const at::Tensor &tensor) { return tensor.device().type() == c10::kPrivateUse1 && hasPrivateFormat(tensor); }
 
 void copyInto(const at::Tensor &to, const at::Tensor &from, Stream &stream) {
   KernelScope scope(stream);
@@ -210,7 +210,7 @@ void copyWithHost(const at::Tensor &to, const at::Tensor &from, bool nonBlocking
   const at::Tensor &host = toDevice ? from : to;
   const at::Tensor &device = toDevice ? to : from;
   Stream &stream = currentStream(device.device().index());
-  bool pinned = (nonBlocking || stream.capture()) && host.is_pinned(c10::kPrivateUse1);
+  bool pinned = (nonBlocking || stream.capture()) && isPinned(host.storage().data());
   if (stream.capture() && !pinned)
     refuseInCapture(stream, "a copy between the NPU and pageable host memory");
   if (pinned && !isNz(device)) {
@@ -313,9 +313,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       if (op && name.name.starts_with("aten::") && op->hasKernelForDispatchKey(c10::DispatchKey::CPU))
         names.insert(name);
     }
-  for (const auto &name : names)
-    m.impl((name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name)).c_str(),
-           torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
+  for (const auto &name : names) {
+    std::string full = name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name);
+    if (!hasHotKernel(full))
+      m.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
+  }
 }
 
 // Copies look at the conjugate and negative bits themselves; materialising the source would be a copy again.

@@ -120,6 +120,11 @@ PYBIND11_MODULE(_C, m) {
     Stream &stream = streamOf(index, id);
     device(index).taskQueue(stream).drain();
   });
+  m.def("_npu_elapsedTime", [](uintptr_t start, uintptr_t end) {
+    if (!start || !end)
+      throw DeviceError("NPU event elapsed_time: both events must be recorded first");
+    return reinterpret_cast<Event *>(start)->elapsedTo(*reinterpret_cast<Event *>(end));
+  });
   m.def("_npu_isCapturing", [] { return currentStream(currentDevice()).capture() != nullptr; });
 
   m.def("_npu_emptyCache", [] { torchAllocator().emptyCache(); });

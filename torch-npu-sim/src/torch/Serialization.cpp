@@ -13,7 +13,7 @@ namespace {
 
 void getMetadata(const at::Tensor &tensor, std::unordered_map<std::string, bool> &metadata) {
   auto *storage = storageOrNull(tensor);
-  if (!storage || !storage->format)
+  if (!hasPrivateFormat(tensor))
     return;
   TORCH_CHECK(tensor.sizes() == at::IntArrayRef(storage->format->logicalSizes) && tensor.storage_offset() == 0,
               "saving a view of an FRACTAL_NZ tensor is not supported: save the whole tensor or cast it to ND");

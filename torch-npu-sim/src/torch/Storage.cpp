@@ -4,6 +4,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/flat_hash_map.h>
 
+#include <typeinfo>
+
 namespace npu {
 namespace {
 
@@ -131,7 +133,7 @@ void releaseKernelMemory(void *data) {
 c10::DataPtr allocateForKernel(size_t bytes, Stream &stream) {
   if (!bytes)
     return {nullptr, c10::kCPU};
-  Block *block = translateErrors([&] { return stream.device().allocator().allocate(bytes, stream); });
+  Block *block = translateErrors([&] { return stream.device().allocator().allocate(bytes, stream, /*inKernel=*/true); });
   void *data = npu::Allocator::data(block);
   kernelBlocks().add(data, block);
   return {data, data, &releaseKernelMemory, c10::kCPU};
@@ -224,7 +226,8 @@ void StorageImpl::adoptTwin(c10::StorageImpl &twin) {
 }
 
 StorageImpl *storageOrNull(const at::Tensor &tensor) {
-  return dynamic_cast<StorageImpl *>(tensor.storage().unsafeGetStorageImpl());
+  c10::StorageImpl *impl = tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
+  return impl && typeid(*impl) == typeid(StorageImpl) ? static_cast<StorageImpl *>(impl) : nullptr;
 }
 
 StorageImpl &storageOf(const at::Tensor &tensor) {

@@ -20,6 +20,7 @@ enum : int { FormatNchw = 0, FormatNhwc = 1, FormatNd = 2, FormatNz = 29, Format
 /// A storage whose bytes are not in the order of the logical strides.
 struct PrivateFormat {
   int format;
+  at::ScalarType dtype;               ///< tensors of another type see the bare bytes
   std::vector<int64_t> logicalSizes;  ///< sizes of the tensor that the storage was made for, contiguous
   std::vector<int64_t> physicalSizes; ///< blocked sizes of the bytes
 };

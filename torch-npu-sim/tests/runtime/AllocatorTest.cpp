@@ -45,6 +45,42 @@ TEST(Allocator, RecordedStreamHoldsTheBlock) {
   d.allocator().release(after);
 }
 
+TEST(Allocator, RunningWorkDoesNotGetWhatWaitingWorkReads) {
+  Device &d = device(0);
+  Stream &s = d.streamFromPool(0);
+  Block *input = d.allocator().allocate(8192, s);
+  int *data = static_cast<int *>(Allocator::data(input));
+  int seen = 0;
+  std::promise<void> freed;
+  launch(s, "write", [=] { *data = 42; });
+  s.push("kernel with a temporary", [&, freed = freed.get_future().share()] {
+    freed.wait();
+    Block *temporary = d.allocator().allocate(8192, s, /*inKernel=*/true);
+    *static_cast<int *>(Allocator::data(temporary)) = 7;
+    d.allocator().release(temporary);
+  });
+  launch(s, "read", [&, data] { seen = *data; });
+  d.allocator().release(input); // the host is done with it, the stream is not
+  freed.set_value();
+  s.synchronize();
+  EXPECT_EQ(seen, 42);
+}
+
+TEST(Allocator, KernelsBlockFreedByTheHostWaitsForTheStream) {
+  Device &d = device(0);
+  Stream &s = d.streamFromPool(0);
+  Block *result = d.allocator().allocate(8192, s, /*inKernel=*/true);
+  void *address = Allocator::data(result);
+  std::promise<void> open;
+  s.push("gate", [opened = open.get_future().share()] { opened.wait(); });
+  d.allocator().release(result);
+  Block *other = d.allocator().allocate(8192, s, /*inKernel=*/true);
+  EXPECT_NE(Allocator::data(other), address);
+  open.set_value();
+  s.synchronize();
+  d.allocator().release(other);
+}
+
 TEST(Allocator, BlocksAreAlignedDisjointAndCounted) {
   Device &d = device(1);
   Allocator &memory = d.allocator();

@@ -258,8 +258,6 @@ from .streams import (  # noqa: E402
     stream,
 )
 
-from . import compiler as _compiler  # noqa: E402,F401
-
 __all__ = [
     "Event", "NPUGraph", "Stream", "StreamContext", "SyncLaunchStream", "config", "current_device", "current_stream",
     "default_generators", "default_stream", "device", "device_count", "device_of", "empty_cache", "get_amp_supported_dtype",
@@ -271,9 +269,3 @@ __all__ = [
     "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_memory_limit", "set_per_process_memory_fraction",
     "set_rng_state", "set_rng_state_all", "set_stream", "stream", "synchronize",
 ]  # fmt: skip
-
-
-def __getattr__(name: str):
-    if name in _compiler.INDUCTOR_PARTS:
-        return _compiler.inductor_part(name)
-    raise AttributeError(f"module 'torch.npu' has no attribute {name!r}")

@@ -98,7 +98,7 @@ class Event(torch.Event):
 
     def elapsed_time(self, end_event) -> float:
         """Milliseconds between two recorded and reached events with timing."""
-        return super().elapsed_time(end_event)
+        return _C._npu_elapsedTime(self.event_id, end_event.event_id)
 
     def __repr__(self) -> str:
         return (

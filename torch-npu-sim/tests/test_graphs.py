@@ -1,0 +1,199 @@
+"""NPU graphs and torch.accelerator.Graph."""
+
+import pytest
+import torch
+
+
+def capture(function):
+    g = torch.npu.NPUGraph()
+    with torch.npu.graph(g):
+        result = function()
+    return g, result
+
+
+def test_capture_runs_nothing_and_replay_uses_new_contents():
+    x = torch.ones(8, device="npu")
+    counter = torch.zeros(1, device="npu")
+
+    def work():
+        counter.add_(1)
+        return torch.nn.functional.gelu(x * 2).sum()
+
+    g, y = capture(work)
+    assert counter.item() == 0
+    for value in (1.0, 3.0):
+        x.fill_(value)
+        g.replay()
+        torch.testing.assert_close(y.cpu(), torch.nn.functional.gelu(torch.full((8,), value * 2)).sum())
+    assert counter.item() == 2
+
+
+def test_replay_of_a_module_equals_eager():
+    net = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.LayerNorm(32), torch.nn.SiLU(), torch.nn.Linear(32, 4)).npu()
+    x = torch.randn(5, 8, device="npu")
+    with torch.no_grad():
+        g, y = capture(lambda: net(x))
+        for _ in range(3):
+            x.normal_()
+            g.replay()
+            torch.testing.assert_close(y, net(x))
+
+
+def test_intermediates_do_not_collide_with_later_tensors():
+    x = torch.arange(1000.0, device="npu")
+    g, y = capture(lambda: (x + 1) * 2 - 3)
+    others = [torch.full((1000,), -7.0, device="npu") for _ in range(10)]
+    g.replay()
+    torch.testing.assert_close(y.cpu(), (torch.arange(1000.0) + 1) * 2 - 3)
+    assert all(t.eq(-7).all().item() for t in others)
+
+
+def test_side_streams_join_by_events():
+    x = torch.ones(4, device="npu")
+    side = torch.npu.Stream()
+
+    def work():
+        a = x + 1
+        side.wait_stream(torch.npu.current_stream())
+        with torch.npu.stream(side):
+            b = a * 10
+        torch.npu.current_stream().wait_stream(side)
+        return b + 1
+
+    g, y = capture(work)
+    g.replay()
+    assert y.cpu().eq(21).all()
+
+
+def test_random_numbers_advance():
+    g, y = capture(lambda: torch.rand(5, device="npu"))
+    g.replay()
+    a = y.clone()
+    g.replay()
+    assert not torch.equal(a, y)
+
+
+def test_shared_pool_and_reset():
+    pool = torch.npu.graph_pool_handle()
+    x = torch.ones(4, device="npu")
+    first, second = torch.npu.NPUGraph(), torch.npu.NPUGraph()
+    with torch.npu.graph(first, pool=pool):
+        a = x + 1
+    with torch.npu.graph(second, pool=first.pool()):
+        b = x + 2
+    assert first.pool() == second.pool()
+    first.replay()
+    second.replay()
+    assert (a + b).cpu().eq(5).all()
+    del a, b
+    torch.npu.synchronize()
+    reserved = torch.npu.memory_reserved()
+    first.reset()
+    second.reset()
+    assert torch.npu.memory_reserved() < reserved
+    with torch.npu.graph(first):
+        c = x + 3
+    first.replay()
+    assert c.cpu().eq(4).all()
+
+
+def test_extension_kernels_are_captured(ext):
+    x = torch.ones(10, device="npu")
+    g, y = capture(lambda: ext.add(x, x) * 3)
+    x.fill_(2)
+    g.replay()
+    assert y.cpu().eq(12).all()
+
+
+def test_replay_is_asynchronous_and_its_errors_name_the_node(ext):
+    x, index = torch.arange(4.0, device="npu"), torch.tensor([0], device="npu")
+    g, y = capture(lambda: x.index_select(0, index))
+    index.fill_(9)
+    g.replay()
+    with pytest.raises(RuntimeError, match="graph node 'aten::index_select'.*out of range"):
+        torch.npu.synchronize()
+    index.fill_(3)
+    g.replay()
+    assert y.item() == 3
+
+
+@pytest.mark.parametrize(
+    ("illegal", "message"),
+    [
+        (lambda x: x.sum().item(), "_local_scalar_dense.*host has to wait"),
+        (lambda x: torch.npu.synchronize(), "synchronization is not permitted"),
+        (lambda x: x.nonzero(), "nonzero.*host has to wait"),
+        (lambda x: x.cpu(), "pageable host memory"),
+        (lambda x: torch.ones(4).npu(), "pageable host memory"),
+        (lambda x: torch.npu.current_stream().query(), "stream query"),
+    ],
+)
+def test_illegal_in_capture(illegal, message):
+    x = torch.ones(4, device="npu")
+    g = torch.npu.NPUGraph()
+    with pytest.raises(RuntimeError, match=message), torch.npu.graph(g):
+        illegal(x)
+    assert x.sum().item() == 4
+    with torch.npu.graph(g):  # the object can be used again
+        y = x + 1
+    g.replay()
+    assert y.sum().item() == 8
+
+
+def test_swallowed_error_still_fails_the_capture():
+    x = torch.ones(4, device="npu")
+    g = torch.npu.NPUGraph()
+    with pytest.raises(RuntimeError, match="capture failed: .*not permitted"), torch.npu.graph(g):
+        try:
+            x.sum().item()
+        except RuntimeError:
+            pass
+
+
+def test_order_of_calls():
+    g = torch.npu.NPUGraph()
+    with pytest.raises(RuntimeError, match="without a preceding successful capture"):
+        g.replay()
+    with pytest.raises(RuntimeError, match="without a preceding successful capture"):
+        g.pool()
+    with pytest.raises(RuntimeError, match="non-default stream"):
+        g.capture_begin()
+    with pytest.raises(RuntimeError, match="without capture_begin"):
+        g.capture_end()
+    with torch.npu.graph(g):
+        assert torch.npu.is_current_stream_capturing()
+    assert not torch.npu.is_current_stream_capturing()
+    with pytest.raises(RuntimeError, match="already owns a captured graph"), torch.npu.graph(g):
+        pass
+    with pytest.raises(RuntimeError, match="captured on device 0"), torch.npu.device(1):
+        g.replay()
+    with pytest.raises(ValueError, match="capture_error_mode"), torch.npu.graph(torch.npu.NPUGraph(), capture_error_mode="x"):
+        pass
+
+
+def test_task_queue_mode_2_cannot_capture(run_python):
+    text = "import torch, torch_npu\nwith torch.npu.graph(torch.npu.NPUGraph()): pass"
+    code, out = run_python(text, TASK_QUEUE_ENABLE="2")
+    assert code and "does not work with TASK_QUEUE_ENABLE=2" in out
+
+
+def test_graphed_callables():
+    net = torch.nn.Linear(4, 2).npu().requires_grad_(False)
+    sample = torch.randn(3, 4, device="npu")
+    fast = torch.npu.make_graphed_callables(net, (sample,))
+    new = torch.randn(3, 4, device="npu")
+    torch.testing.assert_close(fast(new), net(new))
+
+
+def test_accelerator_graph():
+    if not hasattr(torch.accelerator, "Graph"):
+        pytest.skip("torch.accelerator.Graph came with torch 2.12")
+    x = torch.zeros(4, device="npu")
+    g = torch.accelerator.Graph()
+    with torch.Stream(device="npu"), g:
+        x += 1
+    assert x.sum().item() == 0
+    g.replay()
+    g.replay()
+    torch.accelerator.synchronize()
+    assert x.sum().item() == 8
