@@ -26,6 +26,7 @@ struct CallableRun : PTO2Runtime {
     std::vector<char> bytes;
   };
   std::vector<Saved> saved;
+  Recorder *recorder = nullptr;
   bool protects = false; // some host tensor is IN
 
   static CallableRun &of(PTO2Runtime *runtime) { return *static_cast<CallableRun *>(runtime); }
@@ -136,6 +137,8 @@ SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task)
   submission.scalars = task->scalars;
   submission.numScalars = task->num_scalars;
   submission.launch = &launch;
+  if (self.recorder) [[unlikely]]
+    self.recorder->nextDump(task->dump_all ? UINT64_MAX : task->dump_mask);
   uint64_t id = run.submit(submission);
   if (id == SIMPLER_NO_TASK)
     return nothing();
@@ -281,10 +284,21 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
     runOptions.recordFirst = options->host_build_graph != 0;
   }
   std::string error;
+  Device &device = deviceOf(worker);
+  std::unique_ptr<Recorder> recorder;
+  bool diagnostics = options && (options->swimlane || options->dump_args || options->pmu ||
+                                 options->dep_gen || options->scope_stats);
+  bool ownTrace = diagnostics && (options->swimlane || options->pmu) && !device.tracing();
+  if (ownTrace)
+    device.startTrace();
   int32_t status = runOrchestration(
-      deviceOf(worker), runOptions,
+      device, runOptions,
       [&](SimplerRun &run) {
         self.run = &run;
+        if (diagnostics) {
+          recorder = std::make_unique<Recorder>(*options, callable, run.tag());
+          run.recorder = self.recorder = recorder.get();
+        }
         callable->bind(&self);
         struct Unbind {
           SimplerCallable *callable;
@@ -294,6 +308,13 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
       },
       error);
   self.restore();
+  if (ownTrace)
+    device.stopTrace();
+  std::string unwritten;
+  if (recorder && !recorder->write(device, status != 0, unwritten) && status == 0) {
+    status = SIMPLER_INVALID_ARGS;
+    error = unwritten;
+  }
   setLastError(error);
   return status;
 }

@@ -83,6 +83,7 @@ bool SimplerRun::allocate(ChipTensor &out, const uint32_t *shapes, uint32_t ndim
     return false;
   }
   scopeBuffers_.push_back(buffer);
+  heapTotal_ += buffer->bytes;
   buffer->creator = nextTaskId();
   if (!byNextTask)
     ++sequence_; // a task of its own, complete at once: no window entry

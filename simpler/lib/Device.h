@@ -75,6 +75,10 @@ public:
   void releaseFiber(std::unique_ptr<Fiber> fiber);
 
   void startTrace();
+  /// Events stay readable.
+  void stopTrace();
+  /// Of the time stamps since startTrace.
+  double nanosecondsPerTick() const;
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   int32_t writeTrace(const char *path);
   uint64_t traceStartTicks() const { return traceTicks_; }

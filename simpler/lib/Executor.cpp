@@ -25,6 +25,8 @@ void Executor::execute(Task *task) {
   // What is queued behind a long task should not wait for it.
   if (device_.hasSleepers())
     offerWork(0);
+  if (task->has(Task::kDumped) && task->nextBlock.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    task->run->recorder->dump(task, true);
   if (task->kind == TaskKind::Kernel) {
     if (task->has(Task::kCoRun) && task->extra->gang) {
       Gang::participate(*this, task); // an invitation to a gang that has begun
@@ -124,6 +126,8 @@ void Executor::complete(Task *task) {
   executed_.store(executed() + 1, std::memory_order_relaxed);
   if (task->has(Task::kCoRun) && task->extra->gang) [[unlikely]]
     device_.removeGang(task->extra->gang);
+  if (task->has(Task::kDumped)) [[unlikely]]
+    task->run->recorder->dump(task, false);
   Edge *edge = task->successors.exchange(Task::closed(), std::memory_order_acq_rel);
   while (edge) {
     Edge *following = edge->next; // the edge lives in the successor, which may run at once

@@ -61,6 +61,10 @@ public:
   Task *steal() { return ready_.steal(); }
 
   void setTrace(std::unique_ptr<TraceRing> ring);
+  /// Events recorded so far, also after recording stopped.
+  TraceRing *storedTrace() const { return traceStorage_.get(); }
+  void pauseTrace() { trace_.store(nullptr, std::memory_order_release); }
+  void resumeTrace() { trace_.store(traceStorage_.get(), std::memory_order_release); }
   TraceRing *trace() const { return trace_.load(std::memory_order_acquire); }
   /// The run whose orchestration this thread executes; its tasks are recycled on the spot.
   void own(SimplerRun *run) { owned_ = run; }

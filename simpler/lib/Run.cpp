@@ -26,6 +26,8 @@ void SimplerRun::begin(const RunOptions &options) {
   options_ = options;
   firstSequence_ = sequence_ + 1;
   submitted_ = retired_ = 0;
+  edgesTotal_ = heapTotal_ = 0;
+  recorder = nullptr;
   holding_ = options.recordFirst;
   fatal_.store(0, std::memory_order_relaxed);
   interruptsSeen_ = device_.interrupts();
@@ -66,6 +68,8 @@ void SimplerRun::scopeBegin(int32_t mode, const char *site) {
     return;
   }
   scopes_.push_back({mode, site, scopeBuffers_.size(), 0});
+  if (recorder) [[unlikely]]
+    recordScope(true);
 }
 
 void SimplerRun::scopeEnd() {
@@ -74,10 +78,19 @@ void SimplerRun::scopeEnd() {
       fail(SIMPLER_INVALID_ARGS, "a scope is ended that was not begun");
     return;
   }
+  if (recorder) [[unlikely]]
+    recordScope(false);
   for (size_t i = scopes_.back().firstBuffer; i < scopeBuffers_.size(); ++i)
     buffers_.release(scopeBuffers_[i]);
   scopeBuffers_.resize(scopes_.back().firstBuffer);
   scopes_.pop_back();
+}
+
+void SimplerRun::recordScope(bool begin) {
+  drainReturned();
+  recorder->scope(scopes_.back().site, begin, static_cast<uint32_t>(scopes_.size() - 1),
+                  {retired_, submitted_, heapTotal_ - buffers_.liveBytes(), heapTotal_, edgesTotal_,
+                   edgesTotal_, map_.size()});
 }
 
 void SimplerRun::fail(int32_t code, const char *format, ...) {

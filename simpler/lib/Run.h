@@ -11,6 +11,7 @@
 
 #include "BufferPool.h"
 #include "Device.h"
+#include "Recorder.h"
 #include "TaskPool.h"
 #include "TensorMap.h"
 #include "simpler/error_codes.h"
@@ -75,6 +76,10 @@ struct SimplerRun {
   /// Id of the next submitted task: what allocations of its outputs carry.
   uint64_t nextTaskId() const;
 
+  /// Null unless a diagnostic is on; set right after begin, read by executors.
+  simpler::Recorder *recorder = nullptr;
+  uint64_t tag() const { return tag_; }
+
   // --- any thread ------------------------------------------------------------------------------
   [[gnu::format(printf, 3, 4)]] void fail(int32_t code, const char *format, ...);
   int32_t fatal() const { return fatal_.load(std::memory_order_acquire); }
@@ -105,7 +110,9 @@ private:
                    simpler::Region &region, bool &empty);
   bool checkLaunch(const simpler::Submission &submission, int32_t lanes);
   bool addDependencies(Task *task, const simpler::Submission &submission);
-  void addEdge(const simpler::TensorMap::Access &access, Task *task);
+  void addEdge(const simpler::TensorMap::Access &access, Task *task, int32_t argument = -1,
+               bool covered = false, uint64_t creator = SIMPLER_NO_TASK);
+  void recordScope(bool begin);
   void addEdge(Task *predecessor, Task *task);
   simpler::Edge *newEdge(Task *task);
   Task *findTask(uint64_t id, bool &known) const;
@@ -147,8 +154,9 @@ private:
   std::vector<Task *> held_; // ready, but not to start yet (recordFirst)
   bool holding_ = false;
   std::vector<simpler::TaskExtra *> spareExtras_;
-  int32_t edgesOfTask_ = 0; // of the task being submitted
-  uint64_t signals_ = 0;    // data reads that had to wait
+  int32_t edgesOfTask_ = 0;                 // of the task being submitted
+  uint64_t edgesTotal_ = 0, heapTotal_ = 0; // of this run, for scope statistics
+  uint64_t signals_ = 0;                    // data reads that had to wait
   uint64_t interruptsSeen_ = 0;
 
   // Any thread:

@@ -184,6 +184,11 @@ uint64_t SimplerRun::submit(const Submission &submission) {
     return SIMPLER_NO_TASK;
   }
   remember(task);
+  if (recorder) [[unlikely]] {
+    recorder->task(task, submission.tags, manualScope());
+    if (recorder->wantsDump() && task->kind == TaskKind::Kernel)
+      task->flags |= Task::kDumped;
+  }
   publish(task);
   return id;
 }
@@ -227,8 +232,8 @@ bool SimplerRun::addDependencies(Task *task, const Submission &submission) {
       continue;
     }
     TensorMap::Record &record = map_.find(region);
-    auto edge = [&](const TensorMap::Access &access, TensorMap::Record &) {
-      addEdge(access, task);
+    auto edge = [&](const TensorMap::Access &access, TensorMap::Record &other) {
+      addEdge(access, task, static_cast<int32_t>(i), &other == &record, tensor->owner_task_id.raw);
     };
     if (tag == SIMPLER_ARG_INPUT) {
       map_.beforeRead(record, edge);
@@ -316,10 +321,19 @@ Edge *SimplerRun::newEdge(Task *task) {
   return &block->edges[block->used++];
 }
 
-void SimplerRun::addEdge(const TensorMap::Access &access, Task *task) {
+void SimplerRun::addEdge(const TensorMap::Access &access, Task *task, int32_t argument,
+                         bool covered, uint64_t creator) {
   // A recycled task has another sequence; one of an earlier run is complete.
-  if (access.sequence < firstSequence_ || access.task->sequence != access.sequence ||
-      access.task == task)
+  if (access.sequence < firstSequence_ || access.task == task)
+    return;
+  if (recorder && task != &signal_) [[unlikely]] {
+    // Also edges that need no waiting any more: the file shows why, not when.
+    uint64_t local = access.sequence - firstSequence_;
+    bool made = creator != SIMPLER_NO_TASK && static_cast<uint32_t>(creator) == local;
+    recorder->edge(local, task->id, argument,
+                   made ? Recorder::Source::Creator : Recorder::Source::TensorMap, covered);
+  }
+  if (access.task->sequence != access.sequence)
     return;
   addEdge(access.task, task);
 }
@@ -344,6 +358,7 @@ void SimplerRun::addEdge(Task *predecessor, Task *task) {
   } while (!predecessor->successors.compare_exchange_weak(head, edge, std::memory_order_release,
                                                           std::memory_order_acquire));
   ++edgesOfTask_;
+  ++edgesTotal_;
 }
 
 /// A task without kernel that follows all live tasks from `first` on.
@@ -392,6 +407,8 @@ bool SimplerRun::addExplicit(Task *task, uint64_t id, int32_t position, const Su
          id == task->id ? "is the task itself" : "is no task of this run");
     return false;
   }
+  if (recorder) [[unlikely]]
+    recorder->edge(static_cast<uint32_t>(id), task->id, -1, Recorder::Source::Explicit, false);
   if (predecessor && predecessor != task)
     addEdge(predecessor, task);
   return true;

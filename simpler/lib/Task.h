@@ -94,7 +94,7 @@ struct alignas(64) Task {
   uint32_t subBlock(int32_t lane) const { return laneId[lane] == 2; }
   bool onCube(int32_t lane) const { return laneId[lane] == 0; }
 
-  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2 };
+  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4 };
   bool has(Flags flag) const { return flags & flag; }
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t{1}); }

@@ -14,11 +14,25 @@ void Device::startTrace() {
   traceNanoseconds_ = nanoseconds();
   tracing_.store(true);
   for (uint32_t i = 0; i < numExecutors(); ++i) {
-    if (executor(i)->trace())
-      executor(i)->trace()->clear();
-    else
+    if (TraceRing *ring = executor(i)->storedTrace()) {
+      ring->clear();
+      executor(i)->resumeTrace();
+    } else {
       executor(i)->setTrace(std::make_unique<TraceRing>());
+    }
   }
+}
+
+void Device::stopTrace() {
+  std::lock_guard lock(executorsMutex_);
+  tracing_.store(false);
+  for (uint32_t i = 0; i < numExecutors(); ++i)
+    executor(i)->pauseTrace();
+}
+
+double Device::nanosecondsPerTick() const {
+  return static_cast<double>(nanoseconds() - traceNanoseconds_) /
+         static_cast<double>(ticks() - traceTicks_);
 }
 
 static void writeEscaped(FILE *file, const char *text) {
@@ -48,7 +62,7 @@ int32_t Device::writeTrace(const char *path) {
       file, "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"simpler\"}}",
       pid);
   for (uint32_t i = 0; i < numExecutors(); ++i) {
-    TraceRing *ring = executor(i)->trace();
+    TraceRing *ring = executor(i)->storedTrace();
     if (!ring)
       continue;
     std::fprintf(

@@ -98,7 +98,11 @@ class Buffer:
         return cls(base, view.nbytes, backend_kind=kind, owner=(source, view))
 
     def tensor(
-        self, shapes: Sequence[int], dtype: DataType, strides: Sequence[int] | None = None, byte_offset: int = 0
+        self,
+        shapes: Sequence[int],
+        dtype: DataType,
+        strides: Sequence[int] | None = None,
+        byte_offset: int = 0,
     ) -> Tensor:
         """A view; strides in elements, row-major when absent."""
         if self.closed:
@@ -153,7 +157,9 @@ def create_host_shared_buffer(nbytes: int) -> Buffer:
     """POSIX shared memory; `.shm.buf` is its content."""
     if nbytes <= 0:
         raise ValueError(f"create_buffer: nbytes is {nbytes}; it must be positive")
-    shm = shared_memory.SharedMemory(create=True, size=nbytes, name=f"simpler-{os.getpid()}-{secrets.token_hex(4)}")
+    shm = shared_memory.SharedMemory(
+        create=True, size=nbytes, name=f"simpler-{os.getpid()}-{secrets.token_hex(4)}"
+    )
     anchor = ctypes.c_char.from_buffer(shm.buf)
     base = ctypes.addressof(anchor)
     del anchor  # the mapping stays where it is; an exported pointer would forbid closing
@@ -174,9 +180,19 @@ def allocate_device(nbytes: int) -> Buffer:
     return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner=pages)
 
 
-def wrap_fork_inherited(base: int, nbytes: int, *, owner: Any = None, owner_instance_id: bytes | None = None) -> Buffer:
-    return Buffer(base, nbytes, backend_kind=BackendKind.FORK_SHM, owner=owner, owner_instance_id=owner_instance_id)
+def wrap_fork_inherited(
+    base: int, nbytes: int, *, owner: Any = None, owner_instance_id: bytes | None = None
+) -> Buffer:
+    return Buffer(
+        base,
+        nbytes,
+        backend_kind=BackendKind.FORK_SHM,
+        owner=owner,
+        owner_instance_id=owner_instance_id,
+    )
 
 
 def wrap_device_malloc(base: int, nbytes: int, *, owner_worker_id: int = 0) -> Buffer:
-    return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner_worker_id=owner_worker_id)
+    return Buffer(
+        base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner_worker_id=owner_worker_id
+    )

@@ -56,7 +56,9 @@ class Orchestrator:
         self._node = node
         self._buffers: list[Buffer] = []
 
-    def submit_next_level(self, handle: Any, args: TaskArgs, config: CallConfig | None = None, *, worker: int) -> None:
+    def submit_next_level(
+        self, handle: Any, args: TaskArgs, config: CallConfig | None = None, *, worker: int
+    ) -> None:
         """A run on device `worker`; runs of one device keep their order."""
         chip = self._worker._device(worker)
         item = self._worker._item(handle, "submit_next_level")
@@ -65,10 +67,17 @@ class Orchestrator:
         self._node.submit_chip(item, args, config if config is not None else CallConfig(), chip)
 
     def submit_next_level_group(
-        self, handle: Any, args_list: Sequence[TaskArgs], config: CallConfig | None = None, *, workers: Sequence[int]
+        self,
+        handle: Any,
+        args_list: Sequence[TaskArgs],
+        config: CallConfig | None = None,
+        *,
+        workers: Sequence[int],
     ) -> None:
         if len(args_list) != len(workers) or len(set(workers)) != len(workers):
-            raise ValueError("submit_next_level_group: one argument list for each of the distinct workers")
+            raise ValueError(
+                "submit_next_level_group: one argument list for each of the distinct workers"
+            )
         for args, worker in zip(args_list, workers):
             self.submit_next_level(handle, args, config, worker=worker)
 
@@ -77,7 +86,9 @@ class Orchestrator:
         function = self._worker._item(handle, "submit_sub")
         if handle.kind != PYTHON_SERIALIZED:
             raise TypeError("submit_sub: the handle is a device callable; use submit_next_level")
-        self._node.submit_python(lambda a: function(SubArgs(a)), args if args is not None else TaskArgs())
+        self._node.submit_python(
+            lambda a: function(SubArgs(a)), args if args is not None else TaskArgs()
+        )
 
     def submit_sub_group(self, handle: Any, args_list: Sequence[TaskArgs]) -> None:
         for args in args_list:

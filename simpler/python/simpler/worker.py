@@ -22,7 +22,13 @@ from simpler._task_interface import (
     get_element_size,
 )
 from simpler.buffer import Buffer, allocate_device, create_host_shared_buffer
-from simpler.callable_identity import CHIP_CALLABLE, PYTHON_SERIALIZED, CallableHandle, chip_digest, python_digest
+from simpler.callable_identity import (
+    CHIP_CALLABLE,
+    PYTHON_SERIALIZED,
+    CallableHandle,
+    chip_digest,
+    python_digest,
+)
 from simpler.orchestrator import Orchestrator
 
 PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
@@ -103,10 +109,14 @@ class Worker:
 
     def __init__(self, level: int, **config: Any) -> None:
         if level not in (2, 3):
-            raise ValueError(f"Worker: level {level} is not supported; 2 is a device, 3 a node of devices")
+            raise ValueError(
+                f"Worker: level {level} is not supported; 2 is a device, 3 a node of devices"
+            )
         unknown = sorted(set(config) - set(_KEYS))
         if unknown:
-            raise TypeError(f"Worker: unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+            raise TypeError(
+                f"Worker: unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}"
+            )
         self.level = level
         self._config = {**_KEYS, **config}
         platform, runtime = self._config["platform"], self._config["runtime"]
@@ -131,7 +141,12 @@ class Worker:
         self._pid = os.getpid()
 
     # -- life ----------------------------------------------------------------------------------------------------
-    def init(self, prewarm_config: CallConfig | None = None, *, borrowed_context_generation: int | None = None) -> None:
+    def init(
+        self,
+        prewarm_config: CallConfig | None = None,
+        *,
+        borrowed_context_generation: int | None = None,
+    ) -> None:
         """Makes the device(s) ready. `borrowed_context_generation`: the worker lives in a context that a framework
         owns; a non-zero token, and only the calling thread may init, register and close."""
         self._need("NEW", "init")
@@ -186,7 +201,9 @@ class Worker:
             raise RuntimeError(f"Worker.register: the worker is {self._state}")
         self._lifecycle("register")
         if isinstance(target, ChipCallable):
-            digest = chip_digest(target, self.platform.removesuffix("sim"), self.platform, self.runtime)
+            digest = chip_digest(
+                target, self.platform.removesuffix("sim"), self.platform, self.runtime
+            )
             item: Any = self._loaded(target, digest)
             kind, namespace = CHIP_CALLABLE, "LOCAL_CHIP"
         elif self.level >= 3 and callable(target):
@@ -196,7 +213,9 @@ class Worker:
             wanted = "a ChipCallable" if self.level == 2 else "a ChipCallable or a Python function"
             raise TypeError(f"Worker.register: expected {wanted}, got {type(target).__name__}")
         if len({h.hashid for h, _ in self._slots.values()} | {digest}) > MAX_CALLABLES:
-            raise RuntimeError(f"Worker.register: all {MAX_CALLABLES} slots are in use; unregister something first")
+            raise RuntimeError(
+                f"Worker.register: all {MAX_CALLABLES} slots are in use; unregister something first"
+            )
         handle = CallableHandle(digest, kind, namespace, self._owner, next(self._next_slot))
         self._slots[handle.slot] = (handle, item)
         return handle
@@ -213,36 +232,52 @@ class Worker:
 
     def _item(self, handle: Any, what: str) -> Any:
         if not isinstance(handle, CallableHandle):
-            raise TypeError(f"Worker.{what}: expected a handle from register, got {type(handle).__name__}")
+            raise TypeError(
+                f"Worker.{what}: expected a handle from register, got {type(handle).__name__}"
+            )
         entry = self._slots.get(handle.slot)
         if handle.owner != self._owner or entry is None or entry[0] is not handle:
-            raise ValueError(f"Worker.{what}: the handle was not given out by this worker, or was unregistered")
+            raise ValueError(
+                f"Worker.{what}: the handle was not given out by this worker, or was unregistered"
+            )
         return entry[1]
 
     # -- runs ----------------------------------------------------------------------------------------------------
-    def run(self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None) -> None:
+    def run(
+        self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None
+    ) -> None:
         """Runs to completion; on an idle level-2 worker on this very thread."""
         if self._state != "READY":
             self._need("READY", "run")
         if self.level == 2:
             entry = self._slots.get(callable.slot) if isinstance(callable, CallableHandle) else None
-            item = entry[1] if entry is not None and entry[0] is callable else self._item(callable, "run")
+            item = (
+                entry[1]
+                if entry is not None and entry[0] is callable
+                else self._item(callable, "run")
+            )
             self._lanes[0].run(item, args if args is not None else TaskArgs(), config)
         else:
             self._run_node(callable, args, config)
 
-    def submit(self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None) -> RunHandle:
+    def submit(
+        self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None
+    ) -> RunHandle:
         """Queues a run; runs of one worker take effect in the order of submission."""
         self._need("READY", "submit")
         if self.level == 2:
             item = self._item(callable, "submit")
-            return RunHandle(self, self._lanes[0].submit(item, args if args is not None else TaskArgs(), config))
+            return RunHandle(
+                self, self._lanes[0].submit(item, args if args is not None else TaskArgs(), config)
+            )
         self._run_node(callable, args, config)
         return RunHandle(self)
 
     def _run_node(self, program: Any, args: Any, config: CallConfig | None) -> None:
         if not callable(program):
-            raise TypeError("Worker.run: at level 3 the first argument is a function f(orch, args, config)")
+            raise TypeError(
+                "Worker.run: at level 3 the first argument is a function f(orch, args, config)"
+            )
         config = config if config is not None else CallConfig()
         config.validate()
         orchestrator = Orchestrator(self, self._node)
@@ -299,7 +334,9 @@ class Worker:
         if not isinstance(buffer, Buffer):
             raise TypeError(f"Worker.{what}: expected a Buffer, got {type(buffer).__name__}")
         if buffer.closed or buffer.identity[1] not in self._buffers:
-            raise ValueError(f"Worker.{what}: the buffer was freed already or belongs to another worker")
+            raise ValueError(
+                f"Worker.{what}: the buffer was freed already or belongs to another worker"
+            )
         return buffer
 
     def free(self, buffer: Buffer) -> None:
@@ -335,7 +372,12 @@ class Worker:
         del keep
 
     def make_tensor_arg(
-        self, tensor: Any, shapes: Sequence[int], dtype: DataType, *, strides: Sequence[int] | None = None
+        self,
+        tensor: Any,
+        shapes: Sequence[int],
+        dtype: DataType,
+        *,
+        strides: Sequence[int] | None = None,
     ) -> Tensor:
         """Describes host memory in place: a torch tensor, a buffer-protocol object or an address."""
         shapes = list(shapes)
@@ -351,10 +393,22 @@ class Worker:
             base = nbytes = offset = 0
         buffer = Buffer.wrap(base, nbytes=nbytes)
         buffer._owner = owner
-        return Tensor(buffer, base, nbytes, shapes, dtype, list(strides) if strides is not None else None, offset)
+        return Tensor(
+            buffer,
+            base,
+            nbytes,
+            shapes,
+            dtype,
+            list(strides) if strides is not None else None,
+            offset,
+        )
 
     def committed_device_memory(self, worker_id: int = 0) -> int:
-        return sum(b.nbytes for b in self._buffers.values() if b.shm is None and b.owner_worker_id == worker_id)
+        return sum(
+            b.nbytes
+            for b in self._buffers.values()
+            if b.shm is None and b.owner_worker_id == worker_id
+        )
 
     @property
     def live_domains(self) -> dict[str, Any]:
@@ -367,11 +421,15 @@ class Worker:
         if what == "init":
             return
         if os.getpid() != self._pid:
-            raise RuntimeError(f"Worker.{what}: the worker was made before fork and belongs to the parent process")
+            raise RuntimeError(
+                f"Worker.{what}: the worker was made before fork and belongs to the parent process"
+            )
 
     def _lifecycle(self, what: str) -> None:
         if self._lifecycle_thread is not None and threading.get_ident() != self._lifecycle_thread:
-            raise RuntimeError(f"Worker.{what}: only the thread that borrowed the context may call it")
+            raise RuntimeError(
+                f"Worker.{what}: only the thread that borrowed the context may call it"
+            )
 
 
 def _host_memory(source: Any, what: str, *, writable: bool = False) -> tuple[int, int, Any]:
@@ -388,4 +446,8 @@ def _host_memory(source: Any, what: str, *, writable: bool = False) -> tuple[int
             raise TypeError(f"Worker.{what}: the memory is read-only")
         copy = ctypes.create_string_buffer(view.tobytes(), view.nbytes)
         return ctypes.addressof(copy), view.nbytes, copy
-    return ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0, view.nbytes, view
+    return (
+        ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0,
+        view.nbytes,
+        view,
+    )

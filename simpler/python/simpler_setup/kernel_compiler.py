@@ -35,12 +35,16 @@ def host_compiler() -> str:
         found = shutil.which(name) if name else None
         if found:
             return found
-    raise CompileError(f"no C++ compiler: install one of {', '.join(_COMPILERS)} or set SIMPLER_CXX")
+    raise CompileError(
+        f"no C++ compiler: install one of {', '.join(_COMPILERS)} or set SIMPLER_CXX"
+    )
 
 
 @functools.cache
 def _compiler_identity(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [compiler, "--version"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def cache_folder() -> Path:
@@ -62,7 +66,9 @@ class KernelCompiler:
     def get_orchestration_include_dirs(self, runtime_name: str) -> list[str]:
         """Folders with tensor.h, intrinsic.h, pto_orchestration_api.h and what they include."""
         if runtime_name not in ("tensormap_and_ringbuffer", "host_build_graph"):
-            raise ValueError(f"runtime {runtime_name!r} is neither tensormap_and_ringbuffer nor host_build_graph")
+            raise ValueError(
+                f"runtime {runtime_name!r} is neither tensormap_and_ringbuffer nor host_build_graph"
+            )
         return [str(_KIT / "include"), str(_KIT.parent / "include")]
 
     def compile_incore(
@@ -95,9 +101,13 @@ class KernelCompiler:
         """An orchestration with the runtime's binding code."""
         includes = [*self.get_orchestration_include_dirs(runtime_name), *(extra_include_dirs or [])]
         flags = [*_COMMON, "-O2", "-g1", "-pthread", f"-Wl,-soname,{Path(source_path).name}"]
-        return self._build([str(source_path), str(_KIT / "src" / "bind_runtime.cpp")], flags, includes, build_dir)
+        return self._build(
+            [str(source_path), str(_KIT / "src" / "bind_runtime.cpp")], flags, includes, build_dir
+        )
 
-    def _build(self, sources: list[str], flags: list[str], includes: list[str], build_dir: str | None) -> bytes:
+    def _build(
+        self, sources: list[str], flags: list[str], includes: list[str], build_dir: str | None
+    ) -> bytes:
         for source in sources:
             if not Path(source).is_file():
                 raise FileNotFoundError(f"no source file {source}")
@@ -106,7 +116,9 @@ class KernelCompiler:
             # Unique symbols would be shared by all kernels of the process.
             flags = [*flags, "-fno-gnu-unique"]
         flags = [*flags, *(f"-I{folder}" for folder in includes)]
-        text = self._run([compiler, *(f for f in flags if not f.startswith("-Wl")), "-E", "-P", *sources])
+        text = self._run(
+            [compiler, *(f for f in flags if not f.startswith("-Wl")), "-E", "-P", *sources]
+        )
         key = hashlib.sha256()
         for part in (
             _compiler_identity(compiler).encode(),

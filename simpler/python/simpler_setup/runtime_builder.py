@@ -24,7 +24,9 @@ class RuntimeBuilder:
 
     def get_binaries(self, name: str, build: bool = False) -> RuntimeBinaries:
         if name not in ("tensormap_and_ringbuffer", "host_build_graph"):
-            raise ValueError(f"runtime {name!r} is neither tensormap_and_ringbuffer nor host_build_graph")
+            raise ValueError(
+                f"runtime {name!r} is neither tensormap_and_ringbuffer nor host_build_graph"
+            )
         from simpler import _task_interface
 
         library = Path(_task_interface.__file__)

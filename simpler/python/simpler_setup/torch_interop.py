@@ -45,10 +45,14 @@ def _checked(tensor: Any) -> Any:
 def make_tensor_arg(worker: Any, tensor: Any) -> Tensor:
     """A Tensor over the torch tensor's memory; the torch tensor is kept alive by it."""
     _checked(tensor)
-    return worker.make_tensor_arg(tensor, tuple(tensor.shape) or (1,), torch_dtype_to_datatype(tensor.dtype))
+    return worker.make_tensor_arg(
+        tensor, tuple(tensor.shape) or (1,), torch_dtype_to_datatype(tensor.dtype)
+    )
 
 
 def make_chip_tensor_arg(tensor: Any) -> ChipTensor:
     """A bare descriptor: the caller keeps the torch tensor alive."""
     _checked(tensor)
-    return ChipTensor.make(tensor.data_ptr(), list(tensor.shape) or [1], torch_dtype_to_datatype(tensor.dtype))
+    return ChipTensor.make(
+        tensor.data_ptr(), list(tensor.shape) or [1], torch_dtype_to_datatype(tensor.dtype)
+    )
