@@ -131,6 +131,10 @@ bool FunctionEmitter::canReadInPlace(mlir::Operation *write, mlir::Value handle,
             continue;
           if (pass == 0 && reads)
             readsTile(operand);
+          // Changed in part: what is not written comes from the tile itself.
+          if (effect == pto::OperandEffect::ReadWrite &&
+              TileModel::overlap(model.info(operand), tile) != Overlap::None)
+            ok = false;
           if (pass == 1 && writes) {
             const TileInfo &other = model.info(operand);
             tileChanged |= TileModel::overlap(other, tile) != Overlap::None;

@@ -129,7 +129,7 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
   if (name == "pto.tmov" || name == "pto.tmov.fp") {
     auto nest = newNest(op, op.getNamedOperand("dst"));
     nest->in.push_back(tileAccess(op.getNamedOperand("src")));
-    const TileInfo &src = *nest->in[0].tile;
+    const TileInfo &src = model.info(op.getNamedOperand("src"));
     nest->rows = smaller(nest->rows, index(src.rows));
     nest->cols = smaller(nest->cols, index(src.cols));
     convertOnTheWay(op, *nest);
@@ -148,7 +148,7 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
     mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
     auto nest = newNest(op, dst);
     nest->in.push_back(tileAccess(src));
-    const TileInfo &from = *nest->in[0].tile, &into = model.info(dst);
+    const TileInfo &from = model.info(src), &into = model.info(dst);
     nest->out = windowAccess(dst, op.getNamedOperand("row"), op.getNamedOperand("col"));
     // Rows and columns that would leave the target are dropped.
     auto room = [&](StringRef at, int64_t extent) {

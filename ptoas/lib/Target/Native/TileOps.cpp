@@ -19,6 +19,7 @@ namespace ptoas::native {
 std::unique_ptr<NestOp> FunctionEmitter::newNest(mlir::Operation *op, mlir::Value out) {
   auto nest = std::make_unique<NestOp>();
   nest->source = op;
+  tileViews.erase(out); // a new write ends a view
   nest->out = tileAccess(out);
   nest->rows = validRows(*nest->out.tile);
   nest->cols = validCols(*nest->out.tile);
@@ -472,7 +473,7 @@ FailureOr<bool> FunctionEmitter::emitGenerated(pto::TileOpInterface op) {
   if (name == "fillpad" || name == "fillpad_inplace" || name == "fillpad_expand") {
     auto nest = newNest(op, dst);
     nest->in.push_back(tileAccess(op.getNamedOperand("src")));
-    const TileInfo &src = *nest->in[0].tile;
+    const TileInfo &src = model.info(op.getNamedOperand("src"));
     Value *rows = validRows(src), *cols = validCols(src);
     nest->rows = index(out.rows);
     nest->cols = index(out.cols);
