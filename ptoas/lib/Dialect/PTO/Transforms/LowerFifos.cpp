@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
@@ -36,6 +37,8 @@ static int64_t intAttr(Operation *op, StringRef name, int64_t absent) {
   auto attr = op->getAttrOfType<IntegerAttr>(name);
   return attr ? attr.getValue().getSExtValue() : absent;
 }
+
+static bool isZero(Value value) { return matchPattern(value, m_Zero()); }
 
 namespace {
 enum Split { None = 0, Rows = 1, Cols = 2 };
@@ -205,8 +208,11 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     extent(1, type.getValidCol(), type.getCols(), validCol, openCol);
     Value tile = AllocTileOp::create(builder, loc, type, Value(), openRow, openCol);
     Value view = openSlot(builder, pop, slot, "pto_fifo_consume");
-    Value source = window(builder, pop, slot, view, type, halves, validRow, validCol);
-    TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(), PadModeAttr(), UnitAttr());
+    // A lane may pop only to keep step: nothing of the tile is valid then.
+    if (!isZero(validRow) && !isZero(validCol)) {
+      Value source = window(builder, pop, slot, view, type, halves, validRow, validCol);
+      TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(), PadModeAttr(), UnitAttr());
+    }
     closeSlot(builder, pop, "pto_fifo_release");
     pop->getResult(0).replaceAllUsesWith(tile);
     pop->erase();
