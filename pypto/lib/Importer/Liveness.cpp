@@ -123,8 +123,27 @@ const Names &Liveness::find(const std::map<const Node *, Names> &map, const Node
   return it == map.end() ? none : it->second;
 }
 
+/// True if a break or continue in `s` leaves the loop around `s`.
+static bool leavesLoop(const Node &s) {
+  if (s.kind == "Break" || s.kind == "Continue")
+    return true;
+  if (s.kind != "If" && s.kind != "With")
+    return false;
+  for (const char *field : {"body", "orelse"})
+    for (const auto &inner : s.list(field))
+      if (leavesLoop(*inner))
+        return true;
+  return false;
+}
+
 Names Liveness::block(const Statements &statements, Names live) {
   for (auto it = statements.rbegin(); it != statements.rend(); ++it) {
+    // The importer walks on behind a break with a flag set: what the target of the jump reads stays
+    // alive across the statements in between.
+    if (!loops.empty() && leavesLoop(**it)) {
+      live.insert(loops.back().first.begin(), loops.back().first.end());
+      live.insert(loops.back().second.begin(), loops.back().second.end());
+    }
     out[it->get()] = live;
     live = statement(**it, live);
   }
