@@ -74,16 +74,21 @@ bool RunState::wait(double seconds) {
 }
 
 void RunState::finish(int32_t status, std::string message) {
+  std::lock_guard lock(mutex_);
+  status_ = status;
+  message_ = std::move(message);
+  done_.store(true, std::memory_order_release);
+  changed_.notify_all();
+}
+
+/// Lets go of the arguments and calls back; callbacks may use the worker.
+void RunState::announce() {
   nb::object keep;
   std::vector<nb::object> callbacks;
   {
     std::lock_guard lock(mutex_);
-    status_ = status;
-    message_ = std::move(message);
-    done_.store(true, std::memory_order_release);
     keep = std::move(keep_);
     callbacks.swap(callbacks_);
-    changed_.notify_all();
   }
   if (!Py_IsInitialized())
     return;
@@ -250,8 +255,9 @@ void RunLane::loop() {
                                static_cast<int32_t>(state->scalars_.size()), &options);
       message = status ? simpler_last_error() : "";
     }
-    leave();
     state->finish(status, std::move(message));
+    leave();
+    state->announce();
   }
 }
 

@@ -29,6 +29,7 @@ public:
 private:
   friend class RunLane;
   void finish(int32_t status, std::string message);
+  void announce();
 
   class RunLane *lane_ = nullptr;
   std::shared_ptr<Loaded> callable_;

@@ -1,0 +1,8 @@
+"""Makes the packages of this tree importable when they are not installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))

@@ -1,0 +1,510 @@
+"""Worker, RunHandle, Buffer, CallConfig: states, order, errors, what a run leaves on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import gc
+import json
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+from scenes import build
+from simpler import RunError, Worker
+from simpler.buffer import AccessMode, BackendKind, Buffer
+from simpler.task_interface import (
+    CallConfig,
+    ChipCallable,
+    CoreCallable,
+    DataType,
+    TaskArgs,
+    TensorArgType,
+    scalar_to_uint64,
+)
+
+PLATFORM = "a2a3sim"
+
+
+@pytest.fixture
+def worker():
+    w = Worker(level=2, platform=PLATFORM, runtime="tensormap_and_ringbuffer")
+    w.init()
+    yield w
+    w.close()
+
+
+def chip(file: str, entry: str, *directions: str) -> ChipCallable:
+    return build.chip(PLATFORM, file, entry, list(directions))
+
+
+def args(*arrays: np.ndarray) -> TaskArgs:
+    result = TaskArgs()
+    for array in arrays:
+        result.add_tensor(
+            Buffer.wrap(array).tensor(array.shape, DataType.INT32), TensorArgType.INOUT
+        )
+    return result
+
+
+def ints(n: int = 4) -> np.ndarray:
+    return np.arange(n, dtype=np.int32)
+
+
+# -- states and misuse ------------------------------------------------------------------------------------------------
+def test_unknown_key_names_the_known_ones():
+    with pytest.raises(TypeError, match="unknown key 'plattform'; known are .*platform"):
+        Worker(level=2, plattform=PLATFORM)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"level": 9}, "level 9 is not supported"),
+        ({"level": 2, "platform": "a9", "runtime": "host_build_graph"}, "platform 'a9' is none of"),
+        ({"level": 2, "platform": PLATFORM, "runtime": "x"}, "runtime 'x' is none of"),
+        (
+            {
+                "level": 2,
+                "platform": PLATFORM,
+                "runtime": "host_build_graph",
+                "workspace_budget_bytes": 5,
+            },
+            "at least 1024",
+        ),
+    ],
+)
+def test_bad_configuration(keys, text):
+    with pytest.raises(ValueError, match=text):
+        Worker(**keys)
+
+
+def test_handles_are_checked(worker):
+    handle = worker.register(chip("data", "no_task", "INOUT"))
+    other = Worker(level=2, platform=PLATFORM, runtime="tensormap_and_ringbuffer")
+    with pytest.raises(ValueError, match="not given out by this worker"):
+        other.unregister(handle)
+    worker.unregister(handle)
+    with pytest.raises(ValueError, match="was unregistered"):
+        worker.run(handle, args(ints()))
+
+
+def test_same_target_gives_two_handles_and_one_hash(worker):
+    one, two = (worker.register(chip("data", "no_task", "INOUT")) for _ in range(2))
+    assert one is not two and one.hashid == two.hashid and one.hashid.startswith("sha256:")
+
+
+def test_65th_callable_is_refused(worker):
+    for i in range(64):
+        worker.register(build.chip(PLATFORM, "data", "no_task", ["IN"] * (i + 1)))
+    with pytest.raises(RuntimeError, match="all 64 slots"):
+        worker.register(chip("data", "logging", "INOUT"))
+
+
+# -- bad images -------------------------------------------------------------------------------------------------------
+def test_missing_entry_symbol(worker):
+    with pytest.raises(ValueError, match="no symbol 'nowhere'"):
+        worker.register(chip("data", "nowhere", "INOUT"))
+
+
+def test_object_of_another_architecture(worker):
+    other = bytearray(build.orchestration(PLATFORM, "data"))
+    other[18:20] = (243).to_bytes(2, "little")  # RISC-V
+    with pytest.raises(ValueError, match="another architecture"):
+        worker.register(ChipCallable.build(signature=[], func_name="no_task", binary=bytes(other)))
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.3, 0.9])
+def test_truncated_images_are_refused(worker, keep):
+    whole = chip("data", "no_task", "INOUT").to_bytes()
+    with pytest.raises(
+        ValueError, match="truncated|damaged|outside|shorter|no shared object|has no symbol|loaded"
+    ):
+        worker.register(ChipCallable.from_bytes(whole[: int(len(whole) * keep)]))
+
+
+def test_text_is_no_object(worker):
+    core = CoreCallable.build(signature=[], binary=b"int main() {}")
+    with pytest.raises(ValueError, match="kernel 3 is no shared object"):
+        worker.register(
+            ChipCallable.build(
+                signature=[],
+                func_name="no_task",
+                binary=build.orchestration(PLATFORM, "data"),
+                children=[(3, core)],
+            )
+        )
+
+
+def test_func_ids_are_checked():
+    core = CoreCallable.build(signature=[], binary=b"x")
+    for ids, text in (([1024], "not in 0..1023"), ([2, 2], "used twice")):
+        with pytest.raises(ValueError, match=text):
+            ChipCallable.build(
+                signature=[], func_name="e", binary=b"x", children=[(i, core) for i in ids]
+            )
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+def test_runs_take_effect_in_order(worker):
+    handle = worker.register(chip("hazards", "raw_chain", "INOUT"))
+    x, y = ints(), ints()
+    handles = [worker.submit(handle, args(x)) for _ in range(5)]
+    worker.run(handle, args(x))
+    assert all(h.done for h in handles)
+    for _ in range(6):
+        for i in range(40):
+            y = y * (i % 3) + i
+    np.testing.assert_array_equal(x, y)
+
+
+def test_done_wait_result_and_timeout(worker):
+    handle = worker.register(chip("hazards", "war", "INOUT", "OUT"))
+    for _ in range(20):
+        run = worker.submit(handle, args(ints(8), ints(96)))
+    with pytest.raises(TimeoutError):
+        run.wait(timeout=0)
+    run.wait()
+    assert run.done is True
+    run.result()
+    run.wait(timeout=1)
+
+
+def test_failed_submission_raises_at_wait_and_the_worker_goes_on(worker):
+    bad = worker.register(chip("data", "throwing_kernel", "INOUT"))
+    good = worker.register(chip("data", "logging", "INOUT"))
+    x = ints()
+    failed, fine = worker.submit(bad, args(ints())), worker.submit(good, args(x))
+    with pytest.raises(RunError) as caught:
+        failed.wait()
+    assert (caught.value.code, caught.value.name) == (200, "KERNEL_FAILED")
+    fine.wait()
+    np.testing.assert_array_equal(x, ints() + 1)
+
+
+def test_a_queued_run_can_be_cancelled(worker):
+    handle = worker.register(chip("hazards", "war", "INOUT", "OUT"))
+    first = worker.submit(handle, args(ints(8), ints(96)))
+    x = ints(8)
+    second = worker.submit(handle, args(x, ints(96)))
+    if second.cancel():
+        with pytest.raises(RunError, match="cancelled before it started") as caught:
+            second.wait()
+        assert caught.value.code == 201
+        np.testing.assert_array_equal(x, ints(8))
+    first.wait()
+
+
+def test_handles_can_be_awaited_and_call_back(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    x, seen = ints(), threading.Event()
+
+    async def main() -> None:
+        run = worker.submit(handle, args(x))
+        run.add_done_callback(lambda _: seen.set())
+        await run
+
+    asyncio.run(main())
+    assert seen.wait(5)
+    np.testing.assert_array_equal(x, ints() + 1)
+
+
+def test_arguments_outlive_their_names(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    x = ints(1000)
+    runs = [worker.submit(handle, args(x)) for _ in range(20)]
+    gc.collect()
+    for run in runs:
+        run.wait()
+    np.testing.assert_array_equal(x, ints(1000) + 20)
+
+
+def test_two_workers_and_many_threads(worker):
+    other = Worker(level=2, platform=PLATFORM, runtime="host_build_graph")
+    other.init()
+    errors: list[BaseException] = []
+
+    def use(w: Worker) -> None:
+        try:
+            handle = w.register(chip("hazards", "raw_chain", "INOUT"))
+            x, y = ints(), ints()
+            for _ in range(10):
+                w.run(handle, args(x))
+                for i in range(40):
+                    y = y * (i % 3) + i
+            np.testing.assert_array_equal(x, y)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=use, args=(w,)) for w in (worker, other, worker, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    assert errors == []
+
+
+def test_close_waits_for_submitted_runs():
+    w = Worker(level=2, platform=PLATFORM, runtime="tensormap_and_ringbuffer")
+    w.init()
+    handle = w.register(chip("data", "logging", "INOUT"))
+    x = ints()
+    run = w.submit(handle, args(x))
+    w.close()
+    run.wait()
+    np.testing.assert_array_equal(x, ints() + 1)
+    with pytest.raises(RuntimeError, match="CLOSED"):
+        w.run(handle, args(x))
+
+
+def test_create_and_close_does_not_grow():
+    def threads_and_files() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+    image = chip("hazards", "raw_chain", "INOUT")
+    before = None
+    for i in range(60):
+        w = Worker(level=2, platform=PLATFORM, runtime="tensormap_and_ringbuffer")
+        w.init()
+        handle = w.register(image)
+        w.run(handle, args(ints(256)))
+        w.close()
+        if i == 5:
+            before = threads_and_files()
+    assert threads_and_files() == before
+
+
+def test_a_worker_is_refused_after_fork(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    worker.run(handle, args(ints()))
+    child = os.fork()
+    if child == 0:
+        try:
+            worker.run(handle, args(ints()))
+        except RuntimeError as error:
+            os._exit(0 if "fork" in str(error) else 2)
+        os._exit(1)
+    deadline = time.time() + 30
+    while time.time() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")
+
+
+def test_a_borrowed_context_belongs_to_one_thread():
+    w = Worker(level=2, platform=PLATFORM, runtime="tensormap_and_ringbuffer")
+    with pytest.raises(ValueError, match="non-zero"):
+        w.init(borrowed_context_generation=0)
+    w.init(borrowed_context_generation=7)
+    caught: list[BaseException] = []
+
+    def close() -> None:
+        try:
+            w.close()
+        except RuntimeError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    thread.join()
+    assert "borrowed" in str(caught[0])
+    w.close()
+
+
+# -- buffers, tensors, scalars ----------------------------------------------------------------------------------------
+def test_device_memory_round_trip(worker):
+    memory = worker.malloc(64)
+    x, back = ints(16), np.zeros(16, np.int32)
+    worker.copy_to(memory, x)
+    worker.copy_from(back, memory)
+    np.testing.assert_array_equal(back, x)
+    assert worker.committed_device_memory() == 64
+    with pytest.raises(ValueError, match="128 bytes into a buffer of 64"):
+        worker.copy_to(memory, ints(32))
+    worker.free(memory)
+    with pytest.raises(ValueError, match="freed already"):
+        worker.free(memory)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (dict(shapes=(17,)), "68 bytes are needed, the buffer has 64"),
+        (dict(shapes=(4, 0)), "is 0"),
+        (dict(shapes=(1,) * 6), "rank 6"),
+        (dict(shapes=(4,), strides=(0,)), "stride 0"),
+        (dict(shapes=(4,), strides=(1, 1)), "2 strides for rank 1"),
+        (dict(shapes=(4,), byte_offset=2), "no multiple of the element size"),
+    ],
+)
+def test_tensors_stay_inside_their_buffer(worker, call, text):
+    memory = worker.malloc(64)
+    with pytest.raises(ValueError, match=text):
+        memory.tensor(dtype=DataType.INT32, **call)
+
+
+def test_wrap_needs_writable_memory_and_keeps_it():
+    with pytest.raises(TypeError, match="read-only"):
+        Buffer.wrap(b"abcd")
+    buffer = Buffer.wrap(bytearray(b"abcd"))
+    gc.collect()
+    assert bytes(buffer.buffer) == b"abcd" and buffer.backend_kind == BackendKind.FORK_SHM
+    with pytest.raises(ValueError, match="READ only"):
+        Buffer(1, 1, backend_kind=BackendKind.FORK_COW, access=AccessMode.WRITE)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "bits"),
+    [
+        (1.5, DataType.FLOAT32, 0x3FC00000),
+        (1.5, DataType.FLOAT16, 0x3E00),
+        (1.00390625, DataType.BFLOAT16, 0x3F80),  # halfway: to even
+        (-1, DataType.INT8, 0xFF),
+        (-1, DataType.INT32, 0xFFFFFFFF),
+        (2**64 - 1, DataType.UINT64, 2**64 - 1),
+        (True, DataType.BOOL, 1),
+    ],
+)
+def test_typed_scalars_are_encoded(value, dtype, bits):
+    a = TaskArgs()
+    a.add_scalar(value, dtype)
+    assert a.scalar(0) == bits
+
+
+def test_scalars_out_of_range_and_order():
+    a = TaskArgs()
+    for value, dtype in ((200, DataType.INT8), (-1, DataType.UINT32), (1 << 64, DataType.UINT64)):
+        with pytest.raises(ValueError, match="range|64 bits"):
+            a.add_scalar(value, dtype)
+    a.add_scalar(1)
+    with pytest.raises(Exception, match="tensors must come before scalars"):
+        a.add_tensor(Buffer.wrap(ints()).tensor((4,), DataType.INT32))
+    with pytest.raises(IndexError):
+        a.scalar(1)
+    assert scalar_to_uint64(-1) == 2**64 - 1
+
+
+# -- configuration and files ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("ring_task_window", 6, "power of two"),
+        ("ring_heap", 100, "below 1024"),
+        ("ring_dep_pool", 3, "not in 4"),
+        ("ring_heap", [1024, 2048], "exactly four"),
+    ],
+)
+def test_budgets_are_validated(name, value, text):
+    config = CallConfig()
+    with pytest.raises(ValueError, match=text):
+        setattr(config.runtime_env, name, value)
+        config.validate()
+
+
+def test_diagnostics_need_a_folder_and_switches_are_bools():
+    config = CallConfig()
+    config.enable_chip_swimlane = True
+    assert config.enable_chip_swimlane == 4
+    with pytest.raises(ValueError, match="output_prefix is empty"):
+        config.validate()
+    with pytest.raises(TypeError):
+        config.enable_dep_gen = 1
+
+
+def test_one_run_writes_all_files(worker, tmp_path):
+    handle = worker.register(chip("hazards", "diamond", "IN", "OUT"))
+    config = CallConfig()
+    config.enable_chip_swimlane, config.enable_pmu, config.enable_dump_args = 4, 2, 2
+    config.enable_dep_gen = config.enable_scope_stats = True
+    config.output_prefix = str(tmp_path / "out")
+    x, y = ints(8), ints(8)
+    worker.run(handle, args(x, y), config)
+    deps = json.loads((tmp_path / "out/deps.json").read_text())
+    ids = [t["task_id"] for t in deps["tasks"]]
+    assert len(ids) == 3 and [t["kernel_ids"] for t in deps["tasks"]] == [
+        [-1, 0, -1],
+        [-1, 2, -1],
+        [-1, 0, -1],
+    ]
+    assert {(e["pred"], e["succ"]) for e in deps["edges"]} == {(ids[0], ids[2]), (ids[1], ids[2])}
+    assert {e["source"] for e in deps["edges"]} == {"creator"}
+    lane = json.loads((tmp_path / "out/chip_swimlane_records.json").read_text())
+    assert sorted(row[1] for row in lane["aicore_tasks"]) == sorted(ids)
+    assert all(row[3] <= row[4] for row in lane["aicore_tasks"])
+    assert lane["metadata"]["num_cores"] == 24 and len(lane["aicpu_tasks"]) == 3
+    with open(tmp_path / "out/pmu.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [r["func_id"] for r in rows].count("0") == 2 and len(rows) == 3
+    dump = json.loads((tmp_path / "out/args_dump/args_dump.json").read_text())
+    raw = (tmp_path / "out/args_dump/args.bin").read_bytes()
+    last = [a for a in dump["args"] if a["stage"] == "after_completion"][-1]
+    got = np.frombuffer(raw[last["bin_offset"] : last["bin_offset"] + last["bin_size"]], np.int32)
+    np.testing.assert_array_equal(got, 3 * x + 7)
+    assert dump["total_args"] == len(dump["args"])
+
+
+def test_scope_statistics_name_the_source_line(worker, tmp_path):
+    handle = worker.register(chip("scopes", "manual_chain", "INOUT"))
+    config = CallConfig()
+    config.enable_scope_stats, config.output_prefix = True, str(tmp_path)
+    worker.run(handle, args(ints()), config)
+    head, *rows = [
+        json.loads(line)
+        for line in (tmp_path / "scope_stats/scope_stats.jsonl").read_text().splitlines()
+    ]
+    assert head["version"] == 6 and head["total"] == len(rows) == 2
+    assert [r["phase"] for r in rows] == ["begin", "end"] and "scopes.cpp:" in rows[0]["site"]
+    assert rows[1]["task_window_end"] - rows[0]["task_window_end"] == 10
+
+
+def test_an_unwritable_folder_is_an_error(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    config = CallConfig()
+    config.enable_dep_gen, config.output_prefix = True, "/proc/nowhere"
+    with pytest.raises(RunError, match="cannot be written to '/proc/nowhere'"):
+        worker.run(handle, args(ints()), config)
+
+
+# -- node -------------------------------------------------------------------------------------------------------------
+def test_node_joins_devices_and_python():
+    w = Worker(
+        level=3,
+        platform=PLATFORM,
+        runtime="tensormap_and_ringbuffer",
+        device_ids=[0, 1],
+        num_sub_workers=1,
+    )
+    twice = w.register(chip("data", "logging", "INOUT"))
+    total = []
+
+    def add_up(a) -> None:
+        total.append(sum(a[0].buffer.cast("i")) + sum(a[1].buffer.cast("i")) + a.scalar(0))
+
+    sub = w.register(add_up)
+    w.init()
+    x, y = ints(), ints()
+
+    def program(orch, a, config) -> None:
+        for device, array in enumerate((x, y)):
+            orch.submit_next_level(twice, args(array), config, worker=device)
+        both = args(x, y)
+        both.add_scalar(1000)
+        orch.submit_sub(sub, both)
+        orch.submit_next_level(twice, args(x), config, worker=1)
+
+    w.run(program)
+    assert total == [2 * (6 + 4) + 1000]
+    np.testing.assert_array_equal(x, ints() + 2)
+    with pytest.raises(TypeError, match="expected an int, got bool"):
+        w.run(lambda orch, a, c: orch.submit_next_level(twice, args(x), c, worker=True))
+    with pytest.raises(ZeroDivisionError):
+        w.run(lambda orch, a, c: 1 / 0)
+    w.close()
