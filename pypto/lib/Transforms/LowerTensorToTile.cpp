@@ -19,15 +19,13 @@ LogicalResult TensorToTile::run() {
   Region &old = kernel.getBody();
   Block &from = old.front();
   Block *to = new Block();
+  old.push_back(to);
   for (BlockArgument arg : from.getArguments())
     map.map(arg, to->addArgument(arg.getType(), arg.getLoc()));
   b.setInsertionPointToStart(to);
   entry = to;
-  if (failed(lowerBlock(from))) {
-    delete to;
+  if (failed(lowerBlock(from)))
     return failure();
-  }
-  old.push_back(to);
   from.dropAllReferences();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(from)))
     op.erase();
@@ -431,6 +429,12 @@ LogicalResult TensorToTile::lowerOp(Operation *op) {
   if (auto dim = dyn_cast<DimOp>(op)) {
     int64_t extent = shapeOf(dim.getT().getType())[dim.getAxis()];
     map.map(dim.getResult(), ShapedType::isDynamic(extent) ? b.clone(*op, map)->getResult(0) : index(extent));
+    return success();
+  }
+  if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) { // another valid extent in the type
+    map.map(cast.getResult(0), isa<TensorType, TileType>(cast.getType(0))
+                                   ? coerce(tile(cast.getOperand(0)), convert(cast.getType(0)))
+                                   : map.lookup(cast.getOperand(0)));
     return success();
   }
   const OpRow *row = findOp(op->getName().getStringRef());

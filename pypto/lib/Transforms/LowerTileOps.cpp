@@ -357,6 +357,8 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     return lowerCompare(compare);
   if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias")
     return lowerMatmul(op, family);
+  if (auto o = dyn_cast<CastOp>(op))
+    return lowerCast(o);
   if (auto o = dyn_cast<GatherOp>(op))
     return lowerGather(o);
   if (auto o = dyn_cast<ScatterOp>(op))

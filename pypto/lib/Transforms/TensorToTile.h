@@ -49,6 +49,7 @@ private:
   mlir::LogicalResult lowerValueOp(mlir::Operation *op, const OpRow *row);
   mlir::LogicalResult lowerBinary(mlir::Operation *op, const OpRow *row);
   mlir::LogicalResult lowerCompare(CmpOp op);
+  mlir::LogicalResult lowerCast(CastOp op);
   mlir::LogicalResult lowerMatmul(mlir::Operation *op, llvm::StringRef family);
   mlir::LogicalResult lowerGather(GatherOp op);
   mlir::LogicalResult lowerScatter(ScatterOp op);

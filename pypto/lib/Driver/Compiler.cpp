@@ -1,0 +1,266 @@
+//===- Compiler.cpp - from a Python program to machine code ---------------===//
+#include "pypto/Driver/Compiler.h"
+#include "ContextPool.h"
+#include "Diagnostics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Target/Native/Native.h"
+#include "pypto/Dialect/PyPTO/IR/PyPTO.h"
+#include "pypto/Importer/Importer.h"
+#include "pypto/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace pypto {
+namespace {
+
+std::string dtypeName(Type type) {
+  if (type.isF32())
+    return "FP32";
+  if (type.isF16())
+    return "FP16";
+  if (type.isBF16())
+    return "BF16";
+  if (type.isIndex())
+    return "INDEX";
+  if (isa<Float8E4M3FNType>(type))
+    return "FP8E4M3FN";
+  if (isa<Float8E5M2Type>(type))
+    return "FP8E5M2";
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    if (integer.getWidth() == 1)
+      return "BOOL";
+    return (integer.isUnsigned() ? "UINT" : "INT") + std::to_string(integer.getWidth());
+  }
+  return "?";
+}
+
+class Compilation {
+public:
+  Compilation(MLIRContext &context, const Program &program, const std::vector<ArgSpec> &args,
+              const CompileOptions &options, CompileResult &result)
+      : context(context), program(program), args(args), options(options), result(result) {}
+
+  void run() {
+    ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+      result.diagnostics.push_back(convert(diagnostic, kind));
+      failures += result.diagnostics.back().kind != ErrorKind::Warning;
+      return success();
+    });
+    OwningOpRef<ModuleOp> module;
+    stage("import", [&] {
+      module = importProgram(context, program, args, options, result.diagnostics, &result.bakeScalars);
+      return success(bool(module));
+    });
+    if (!module)
+      return;
+    (*module)->setAttr("pto.target_arch", StringAttr::get(&context, StringRef(options.platform).starts_with("a5") ? "a5" : "a3"));
+    describeEntries(*module);
+    dump("import", *module);
+    if (options.importOnly) {
+      result.ok = true;
+      return;
+    }
+    if (failed(stage("outline", [&] { return outlineScopes(*module); }, *module)) ||
+        failed(stage("directions", [&] { return resolveDirections(*module); }, *module)) ||
+        failed(stage("tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
+        failed(stage("spaces", [&] { return inferMemorySpaces(*module); }, *module)))
+      return;
+    kind = ErrorKind::Value;
+    if (failed(stage("capacity", [&] { return checkCapacity(*module, options.platform); })))
+      return;
+    kind = ErrorKind::InvalidOperation;
+    if (options.emitPto)
+      writeText(*module);
+    if (failed(stage("orchestration", [&] { return lowerOrchestration(*module); })) ||
+        failed(stage("pto", [&] { return lowerToPTO(*module, {}); }, *module)))
+      return;
+    if (options.lowerOnly) {
+      result.ok = true;
+      return;
+    }
+    kind = ErrorKind::Internal;
+    ptoas::native::Options native;
+    native.fuse = options.fuse;
+    native.reuse = options.reuseMemory;
+    std::string reproducer;
+    stage("native", [&] {
+      auto object = ptoas::native::compileToSharedObject(*module, native);
+      if (succeeded(object))
+        result.unit.sharedObject = std::move(*object);
+      return success(succeeded(object));
+    });
+    if (result.unit.sharedObject.empty()) {
+      keepReproducer(*module);
+      return;
+    }
+    for (CompiledUnit &other : result.others)
+      other.sharedObject = result.unit.sharedObject;
+    result.ok = failures == 0;
+  }
+
+private:
+  template <typename Step> LogicalResult stage(const char *name, Step step, ModuleOp module = {}) {
+    auto start = std::chrono::steady_clock::now();
+    LogicalResult done = step();
+    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    result.unit.stageMilliseconds.push_back({name, took.count()});
+    if (succeeded(done) && module)
+      dump(name, module);
+    if (failed(done) && failures == 0 &&
+        llvm::none_of(result.diagnostics, [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; }) &&
+        result.bakeScalars.empty()) {
+      Diagnostic silent;
+      silent.kind = ErrorKind::Internal;
+      silent.message = std::string("the step '") + name + "' failed without saying why";
+      result.diagnostics.push_back(silent);
+    }
+    return done;
+  }
+
+  void dump(const char *name, ModuleOp module) {
+    if (!options.emitDumps)
+      return;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(false);
+    module.print(out, flags);
+    result.unit.dumps.push_back({name, text});
+  }
+
+  void describeEntries(ModuleOp module) {
+    bool first = true;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      auto type = func->getAttrOfType<StringAttr>("pypto.func_type");
+      if (type && (type == "InCore" || type == "AIC" || type == "AIV")) {
+        result.unit.kernels.push_back(func.getName().str());
+        continue;
+      }
+      if (!func->hasAttr("pypto.entry"))
+        continue;
+      CompiledUnit unit;
+      unit.name = func.getName().str();
+      unit.entrySymbol = func.getName().str();
+      for (BlockArgument arg : func.getArguments())
+        unit.params.push_back(describe(func, arg));
+      if (auto returns = func->getAttrOfType<DenseI64ArrayAttr>("pypto.returns"))
+        for (int64_t index : returns.asArrayRef())
+          unit.returns.push_back(index);
+      if (first) {
+        unit.stageMilliseconds = result.unit.stageMilliseconds;
+        unit.kernels = result.unit.kernels;
+        result.unit = std::move(unit);
+      } else {
+        result.others.push_back(std::move(unit));
+      }
+      first = false;
+    }
+  }
+
+  ParamInfo describe(func::FuncOp func, BlockArgument arg) {
+    ParamInfo info;
+    unsigned number = arg.getArgNumber();
+    if (auto name = func.getArgAttrOfType<StringAttr>(number, "pypto.name"))
+      info.name = name.str();
+    if (auto direction = func.getArgAttrOfType<StringAttr>(number, "pypto.direction"))
+      info.direction = direction == "out"     ? ParamInfo::Out
+                       : direction == "inout" ? ParamInfo::InOut
+                                              : ParamInfo::In;
+    auto tensor = dyn_cast<TensorType>(arg.getType());
+    info.isTensor = bool(tensor);
+    if (!tensor) {
+      auto scalar = func.getArgAttrOfType<StringAttr>(number, "pypto.scalar");
+      info.dtype = scalar ? scalar.str() : dtypeName(arg.getType());
+      return info;
+    }
+    info.dtype = dtypeName(tensor.getElementType());
+    auto names = func.getArgAttrOfType<ArrayAttr>(number, "pypto.dyn");
+    for (auto [axis, extent] : llvm::enumerate(tensor.getShape())) {
+      info.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+      info.dynamicNames.push_back(names && axis < names.size() ? cast<StringAttr>(names[axis]).str() : "");
+    }
+    info.strides.assign(tensor.getStrides().begin(), tensor.getStrides().end());
+    return info;
+  }
+
+  /// The kernels as .pto text (level2), one module each.
+  void writeText(ModuleOp module) {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    PtoOptions text;
+    text.textForm = true;
+    if (failed(lowerToPTO(*copy, text)))
+      return;
+    StringRef arch = StringRef(options.platform).starts_with("a5") ? "a5" : "a2a3";
+    for (auto func : copy->getOps<func::FuncOp>()) {
+      auto type = func->getAttrOfType<StringAttr>("pypto.func_type");
+      if (!type || (type != "InCore" && type != "AIC" && type != "AIV"))
+        continue;
+      OwningOpRef<ModuleOp> single = ModuleOp::create(module.getLoc());
+      (*single)->setAttr("pto.target_arch", StringAttr::get(&context, arch));
+      auto body = cast<func::FuncOp>(func->clone());
+      body->removeAttr("pypto.func_type");
+      body.setVisibility(SymbolTable::Visibility::Public);
+      single->push_back(body);
+      std::string out;
+      llvm::raw_string_ostream stream(out);
+      OpPrintingFlags flags;
+      flags.enableDebugInfo(true);
+      single->print(stream, flags);
+      result.unit.pto[func.getName().str()] = out + "\n";
+    }
+  }
+
+  /// An internal error keeps the module that caused it, and says where.
+  void keepReproducer(ModuleOp module) {
+    llvm::SmallString<128> folder;
+    if (const char *cache = std::getenv("PTO_CACHE_DIR"))
+      folder = cache;
+    else if (!llvm::sys::path::home_directory(folder))
+      return;
+    else
+      llvm::sys::path::append(folder, ".cache", "pto-stack");
+    llvm::sys::path::append(folder, "internal-errors");
+    if (llvm::sys::fs::create_directories(folder))
+      return;
+    int descriptor;
+    llvm::SmallString<128> path;
+    llvm::sys::path::append(folder, program.name + "-%%%%%%.mlir");
+    if (llvm::sys::fs::createUniqueFile(folder, descriptor, path))
+      return;
+    llvm::raw_fd_ostream out(descriptor, true);
+    module.print(out);
+    for (Diagnostic &diagnostic : result.diagnostics)
+      if (diagnostic.kind == ErrorKind::Internal)
+        diagnostic.notes.push_back({"the module is kept in " + path.str().str(), {}});
+  }
+
+  MLIRContext &context;
+  const Program &program;
+  const std::vector<ArgSpec> &args;
+  const CompileOptions &options;
+  CompileResult &result;
+  ErrorKind kind = ErrorKind::InvalidOperation;
+  int failures = 0;
+};
+
+} // namespace
+
+CompileResult compile(const Program &program, const std::vector<ArgSpec> &args, const CompileOptions &options) {
+  CompileResult result;
+  ContextPool::Lease context = ContextPool::take();
+  Compilation(*context, program, args, options, result).run();
+  return result;
+}
+
+std::string buildId() {
+  const auto &host = ptoas::native::HostTarget::host();
+  return std::string("pypto " __DATE__ " " __TIME__ " ") + host.cpu + " " + host.features;
+}
+
+} // namespace pypto
