@@ -313,14 +313,15 @@ unsigned NestEmitter::laneCount(ArrayRef<int> members, LoopKey key, bool reduces
   }
   bool wide = fn.owner.avx512();
   unsigned registerBytes = wide ? 64 : 32;
-  unsigned lanes = reduces ? registerBytes / 2 : 2 * registerBytes / widest;
+  // Reductions: the same number on every instruction set, so that all give the same bits.
+  unsigned lanes = reduces ? 32 : 2 * registerBytes / widest;
   lanes = std::min(lanes, 64u);
   if (auto cols = constant(key.cols)) {
     unsigned least = std::max(registerBytes / 4, 8u);
     if (*cols < lanes) {
       // Masks are read and written in whole bytes.
       lanes = std::max<unsigned>(PowerOf2Ceil(std::max<uint64_t>(*cols, 1)), 8u);
-    } else if (*cols % lanes) {
+    } else if (*cols % lanes && !reduces) {
       unsigned half = lanes / 2;
       if (*cols % half == 0 && half >= least)
         lanes = half;

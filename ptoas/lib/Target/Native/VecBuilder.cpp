@@ -316,7 +316,7 @@ Value *VecBuilder::scaleByPowerOfTwo(Value *x, Value *exponent) const {
   return b.CreateFMul(b.CreateFMul(x, power(half)), power(rest));
 }
 
-/// e^x; error below 1 ulp (tests/native/MathAccuracyTest), subnormal results included.
+/// e^x; error below 1.01 ulp (tests/native/test_math.py), subnormal results included.
 /// x = k ln 2 + r, |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r) with a minimax q of degree 4.
 Value *VecBuilder::exp(Value *x) const {
   // Beyond these the result is infinity or zero; NaN passes.
