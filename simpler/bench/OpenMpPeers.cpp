@@ -7,7 +7,7 @@
 namespace bench {
 
 template <typename F> static double inTeam(int threads, F &&body) {
-  return best(5, [&] {
+  return best(15, [&] {
 #pragma omp parallel num_threads(threads)
 #pragma omp single
     body();

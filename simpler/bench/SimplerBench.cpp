@@ -64,10 +64,10 @@ void submit3(SimplerRun *run, const ChipTensor &a, const ChipTensor &b, const Ch
 }
 
 void chains(SimplerWorker *worker, int threads) {
-  constexpr int kChains = 64, kLength = 1000, kTasks = kChains * kLength;
+  constexpr int kChains = 64, kLength = 250, kTasks = kChains * kLength;
   std::vector<float> memory(16 * 3 * kChains);
   auto views = cells(memory);
-  double seconds = best(7, [&] {
+  double seconds = best(25, [&] {
     orchestrate(worker, [&](SimplerRun *run) {
       for (int k = 0; k < kLength; ++k)
         for (int c = 0; c < kChains; ++c)
@@ -83,10 +83,10 @@ void chains(SimplerWorker *worker, int threads) {
 }
 
 void independent(SimplerWorker *worker, int threads) {
-  constexpr int kTasks = 64000;
+  constexpr int kTasks = 16000;
   std::vector<float> memory(16 * 3 * 1024);
   auto views = cells(memory);
-  double seconds = best(7, [&] {
+  double seconds = best(25, [&] {
     orchestrate(worker, [&](SimplerRun *run) {
       for (int i = 0; i < kTasks; ++i) {
         int at = 3 * (i % 1024);
@@ -106,7 +106,7 @@ void wave(SimplerWorker *worker, int threads) {
   constexpr int kSide = 300, kTasks = kSide * kSide;
   std::vector<float> memory((kSide + 1) * (kSide + 1) * 16);
   auto views = cells(memory);
-  double seconds = best(7, [&] {
+  double seconds = best(25, [&] {
     orchestrate(worker, [&](SimplerRun *run) {
       for (int i = 1; i <= kSide; ++i)
         for (int j = 1; j <= kSide; ++j) {
@@ -223,11 +223,11 @@ void steadyState(SimplerWorker *worker) {
 }
 
 void traceCost(SimplerWorker *worker) {
-  constexpr int kTasks = 64000;
+  constexpr int kTasks = 16000;
   std::vector<float> memory(16);
   auto views = cells(memory);
   auto program = [&](SimplerWorker *w) {
-    return best(7, [&] {
+    return best(25, [&] {
       orchestrate(w, [&](SimplerRun *run) {
         const ChipTensor *tensors[1] = {&views[0]};
         const uint8_t tags[1] = {SIMPLER_ARG_INPUT};

@@ -21,7 +21,7 @@ namespace bench {
 template <typename F> static double inArena(int threads, F &&body) {
   oneapi::tbb::task_arena arena(threads);
   double seconds = 0;
-  arena.execute([&] { seconds = best(5, body); });
+  arena.execute([&] { seconds = best(15, body); });
   return seconds;
 }
 

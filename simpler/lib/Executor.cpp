@@ -52,7 +52,7 @@ void Executor::runInline(Task *task) {
     execute(task);
     task = next_;
     next_ = nullptr;
-    if (task && !cheapTasks()) {
+    if (task && !isCheap(task)) {
       makeReady(task);
       return;
     }
@@ -93,12 +93,12 @@ bool Executor::skips(Task *task) {
 
 void Executor::invoke(Task *task, int32_t block, int32_t lane) {
   TraceRing *trace = this->trace();
-  bool timed = trace || (sample_++ & 7) == 0 || cost() > 4 * kInlineTicks;
+  bool timed = trace || (sample_++ & 7) == 0 || kernelCost(task->kernel[lane]) > 4 * kInlineTicks;
   uint64_t begin = timed ? ticks() : 0;
   const CompletionList *conditions = callKernel(task, block, lane);
   if (timed) {
     uint64_t end = ticks();
-    measured(begin, end);
+    measured(task->kernel[lane], end - begin);
     if (trace)
       trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks,
                   static_cast<uint8_t>(task->subBlock(lane)),
@@ -108,11 +108,21 @@ void Executor::invoke(Task *task, int32_t block, int32_t lane) {
     device_.addPending(task, *conditions);
 }
 
-/// Rises at once, falls slowly: a mistake then costs a little overhead, not parallelism.
-void Executor::measured(uint64_t begin, uint64_t end) {
-  uint64_t elapsed = end - begin, old = cost();
-  uint64_t decayed = old == kUnknownCost ? 0 : old - old / 64;
-  cost_.store(elapsed > decayed ? elapsed : decayed, std::memory_order_relaxed);
+/// One sample changes an estimate by a factor of 8 at most: a thread that lost its core for some
+/// milliseconds must not make a kernel look expensive for long.
+void Executor::measured(const SimplerKernel *kernel, uint64_t elapsed) {
+  KernelCost &entry = costs_[costSlot(kernel)];
+  if (entry.kernel != kernel)
+    entry = {kernel, elapsed};
+  else if (elapsed > entry.ticks)
+    entry.ticks = elapsed < entry.ticks * 8 + 8 ? elapsed : entry.ticks * 8 + 8;
+  else
+    entry.ticks -= (entry.ticks - elapsed + 7) / 8;
+  if (entry.ticks < kInlineTicks)
+    return; // runs where it is submitted, says nothing about the queue
+  // Falls slowly: cheap tasks among expensive ones must not stop others from helping.
+  uint64_t old = cost(), decayed = old == kUnknownCost ? 0 : old - old / 64;
+  cost_.store(entry.ticks > decayed ? entry.ticks : decayed, std::memory_order_relaxed);
 }
 
 void Executor::dropTicket(Task *task) {

@@ -55,9 +55,13 @@ public:
   Parking &parking() { return parking_; }
   int64_t backlog() const { return ready_.size(); }
   uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
-  /// Recent upper estimate of ticks per task.
+  /// Recent upper estimate of ticks per queued task.
   uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
-  bool cheapTasks() const { return cost() < kInlineTicks; }
+  /// Whether handing the task to another core would cost more than running it here.
+  bool isCheap(const Task *task) const {
+    return task->kind != TaskKind::Kernel || (task->blocks == 1 && !task->has(Task::kCoRun) &&
+                                              kernelCost(task->kernel[0]) < kInlineTicks);
+  }
   Task *steal() { return ready_.steal(); }
 
   void setTrace(std::unique_ptr<TraceRing> ring);
@@ -100,7 +104,19 @@ private:
   void complete(Task *task);
   void release(Task *task);
   void invoke(Task *task, int32_t block, int32_t lane);
-  void measured(uint64_t begin, uint64_t end);
+  struct KernelCost {
+    const SimplerKernel *kernel = nullptr;
+    uint64_t ticks = 0;
+  };
+  static constexpr size_t kKernelCosts = 64;
+  static size_t costSlot(const SimplerKernel *kernel) {
+    return (reinterpret_cast<uintptr_t>(kernel) * 0x9e3779b97f4a7c15ull) >> 58;
+  }
+  uint64_t kernelCost(const SimplerKernel *kernel) const {
+    const KernelCost &entry = costs_[costSlot(kernel)];
+    return entry.kernel == kernel ? entry.ticks : kUnknownCost;
+  }
+  void measured(const SimplerKernel *kernel, uint64_t elapsed);
 
   Device &device_;
   const uint32_t index_;
@@ -113,6 +129,7 @@ private:
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};
+  KernelCost costs_[kKernelCosts]; // what kernels took here, direct mapped
   std::atomic<uint64_t> cost_{kUnknownCost};
   std::atomic<TraceRing *> trace_{nullptr};
   std::unique_ptr<TraceRing> traceStorage_;

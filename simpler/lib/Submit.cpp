@@ -442,8 +442,7 @@ void SimplerRun::publish(Task *task) {
     held_.push_back(task);
     return;
   }
-  bool single = task->blocks <= 1 && !task->has(Task::kCoRun);
-  if (task->kind == TaskKind::Dummy || (single && executor_.cheapTasks()))
+  if (executor_.isCheap(task))
     executor_.runInline(task);
   else
     executor_.submit(task);

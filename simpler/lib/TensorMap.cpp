@@ -120,7 +120,7 @@ void TensorMap::searchOverlaps(Record &record) {
 }
 
 void TensorMap::rebuild() {
-  size_t want = std::bit_ceil(std::max<size_t>(all_.size() * 4, 256));
+  size_t want = std::bit_ceil(std::max<size_t>({all_.size() * 4, table_.size(), 256}));
   table_.assign(want, nullptr);
   cells_.assign(want * 2, Cell());
   cellsUsed_ = 0;
@@ -149,6 +149,8 @@ void TensorMap::sweep() {
   all_.resize(kept);
   for (Record *record : all_)
     std::erase_if(record->neighbours, [&](Record *other) { return other->visit != visit_; });
+  if (table_.size() > kSweepFloor * 4 && table_.size() > kept * 8)
+    table_.resize(table_.size() / 2); // a burst is over; rebuild fills it again
   rebuild();
   sweepAt_ = std::max(kSweepFloor, kept * 2);
 }

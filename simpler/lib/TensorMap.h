@@ -84,7 +84,7 @@ private:
     Record *head = nullptr;
   };
 
-  static constexpr size_t kSweepFloor = 16384;
+  static constexpr size_t kSweepFloor = 4096;
 
   void link(Record &record);
   void searchOverlaps(Record &record);

@@ -13,7 +13,6 @@ import time
 import numpy as np
 import pytest
 from scenes import build
-from simpler import RunError, Worker
 from simpler.buffer import AccessMode, BackendKind, Buffer
 from simpler.task_interface import (
     CallConfig,
@@ -24,6 +23,8 @@ from simpler.task_interface import (
     TensorArgType,
     scalar_to_uint64,
 )
+
+from simpler import RunError, Worker
 
 PLATFORM = "a2a3sim"
 

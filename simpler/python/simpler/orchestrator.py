@@ -78,7 +78,7 @@ class Orchestrator:
             raise ValueError(
                 "submit_next_level_group: one argument list for each of the distinct workers"
             )
-        for args, worker in zip(args_list, workers):
+        for args, worker in zip(args_list, workers, strict=True):
             self.submit_next_level(handle, args, config, worker=worker)
 
     def submit_sub(self, handle: Any, args: TaskArgs | None = None) -> None:

@@ -24,7 +24,7 @@ _HOME = {
     "scene_level": "scene_test",
     "scene_test": "scene_test",
 }
-__all__ = sorted(_HOME)
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simpler import RunError, Worker
 from simpler.buffer import Buffer
 from simpler.task_interface import CallConfig, DataType, TaskArgs, TensorArgType, scalar_to_uint64
+
+from simpler import RunError, Worker
 
 from . import build, scenes
 
