@@ -42,23 +42,35 @@ class Writer:
     def __init__(self, seed: int):
         self.random = random.Random(seed)
         self.m, self.n = self.random.choice(SHAPES)
+        # Tiles that are larger than the tensor, of which only a part is valid.
+        self.padded = self.random.random() < 0.4
         self.lines: list[str] = []
         self.names: dict[str, list[str]] = {"t": ["t0", "t1"], "c": ["c0"], "r": ["r0"]}
 
     def write(self) -> str:
         m, n = self.m, self.n
-        self.line(0, f"t0 = x[0:{m}, 0:{n}]")
-        self.line(0, f"t1 = z[0:{m}, 0:{n}]")
-        self.line(0, f"r0 = r[0:1, 0:{n}]")
+        if self.padded:
+            rows, cols = (m + 7) // 8 * 8, (n + 15) // 16 * 16
+            window = f"[{rows}, {cols}], [0, 0], valid_shape=[{m}, {n}]"
+            self.line(0, f"t0 = pl.slice(x, {window})")
+            self.line(0, f"t1 = pl.slice(z, {window})")
+            self.line(0, f"r0 = pl.slice(r, [1, {cols}], [0, 0], valid_shape=[1, {n}])")
+        else:
+            self.line(0, f"t0 = x[0:{m}, 0:{n}]")
+            self.line(0, f"t1 = z[0:{m}, 0:{n}]")
+            self.line(0, f"r0 = r[0:1, 0:{n}]")
         self.line(0, "c0 = pl.row_max(t0)")
         self.line(0, "s = pl.read(k, [0])")
         self.block(0, 8, 0)
-        self.line(0, f"y[0:{m}, 0:{n}] = pl.add({self.any('t')}, pl.mul({self.any('t')}, 0.5))")
-        if m > 1:
+        last = f"pl.add({self.any('t')}, pl.mul({self.any('t')}, 0.5))"
+        if self.padded:
+            self.line(0, f"y = pl.assemble(y, {last}, [0, 0])")
+        else:
+            self.line(0, f"y[0:{m}, 0:{n}] = {last}")
+        if m > 1 and not self.padded:
             half = m // 2
-            self.line(
-                0, f"y[0:{half}, 0:{n}] = pl.sub(x[{half}:{2 * half}, 0:{n}], y[0:{half}, 0:{n}])"
-            )
+            window = f"y[0:{half}, 0:{n}]"
+            self.line(0, f"{window} = pl.sub(x[{half}:{2 * half}, 0:{n}], {window})")
         return "\n".join(self.lines)
 
     def line(self, depth: int, text: str) -> None:
@@ -174,6 +186,8 @@ def by_torch(body: str, x, z, r, k):
         col_min=lambda a: a.amin(0, **keep),
         col_sum=lambda a: a.sum(0, **keep),
         read=lambda t, index: int(t[index[0]]),
+        slice=lambda t, shape, offset, valid_shape: t,
+        assemble=lambda t, value, offset: t.copy_(value),
         range=range,
     )
     lines = "\n".join(line[12:] for line in body.split("\n"))
