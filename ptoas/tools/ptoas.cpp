@@ -22,7 +22,9 @@ static cl::opt<std::string> arch("pto-arch", cl::desc("Target architecture: a2, 
                                  cl::cat(category));
 static cl::opt<std::string> level("pto-level", cl::desc("Assembly level: level1, level2 or level3"),
                                   cl::init("level2"), cl::cat(category));
-static cl::opt<bool> insertSync("enable-insert-sync", cl::desc("Insert flags and barriers"), cl::cat(category));
+static cl::opt<bool> insertSync("enable-insert-sync", cl::desc("Insert flags and barriers (below level3, addresses too)"), cl::cat(category));
+static cl::opt<bool> verifySync("verify-sync", cl::desc("Report instructions that race for want of a flag or barrier"),
+                                cl::cat(category));
 static cl::opt<bool> disableInferLayout("disable-infer-layout", cl::desc("Leave the layouts of views as written"),
                                         cl::cat(category));
 static cl::opt<bool> emitPtoIr("emit-pto-ir", cl::desc("Write the checked module as .pto text"), cl::cat(category));
@@ -43,6 +45,7 @@ static int run() {
     return fail("invalid --pto-level=" + level + ", expected level1, level2 or level3");
   options.level = level.back() - '0';
   options.insertSync = insertSync;
+  options.verifySync = verifySync;
   options.inferLayout = !disableInferLayout;
 
   std::string message;

@@ -53,10 +53,15 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
     passes.addPass(pto::createInferLayout());
   passes.addPass(pto::createValidatePipes());
   if (options.level < 3) {
+    // Tiles that share bytes need an order too, so flags are inserted behind the plan.
     pto::PlanMemoryOptions plan;
-    plan.checkOnly = true;
+    plan.checkOnly = !options.insertSync;
     passes.addPass(pto::createPlanMemory(plan));
   }
+  if (options.insertSync)
+    passes.addPass(pto::createInsertSync());
+  if (options.verifySync)
+    passes.addPass(pto::createCheckSync());
   return passes.run(module);
 }
 

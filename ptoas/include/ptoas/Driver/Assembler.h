@@ -20,7 +20,10 @@ struct AssemblerOptions {
   std::optional<mlir::pto::Arch> arch;
   /// 1 and 2: the assembler places tiles; 3: every tile has an address.
   unsigned level = 2;
+  /// Insert flags and barriers; below level3 tiles get their addresses as well.
   bool insertSync = false;
+  /// Report instructions that race.
+  bool verifySync = false;
   bool inferLayout = true;
 };
 
@@ -34,7 +37,7 @@ void registerPtoDialects(mlir::DialectRegistry &registry);
 mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                               const AssemblerOptions &options);
 
-/// The checks that need the whole module: level, layouts, FIFOs, memory.
+/// The checks that need the whole module (level, layouts, FIFOs, memory), and what the options ask to insert.
 mlir::LogicalResult checkModule(mlir::ModuleOp module, const AssemblerOptions &options);
 
 /// Rewrites what native code has no instruction for: FIFOs become calls of `pto_fifo_*`.

@@ -20,7 +20,7 @@ static void collect(Value value, SmallPtrSetImpl<Operation *> &roots, SmallPtrSe
     return;
   }
   Operation *op = value.getDefiningOp();
-  if (isa<AllocTileOp, AllocMultiTileOp, ReserveBufferOp>(op)) {
+  if (isa<AllocTileOp, AllocMultiTileOp, DeclareTileOp, TPopFromAicOp, TPopFromAivOp>(op)) {
     roots.insert(op);
     return;
   }

@@ -31,4 +31,12 @@ def LowerFifos : Pass<"pto-lower-fifos", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def InsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
+  let summary = "Put flags and barriers in front of instructions that would race.";
+}
+
+def CheckSync : Pass<"pto-check-sync", "::mlir::ModuleOp"> {
+  let summary = "Report instructions of different queues that touch the same bytes without an order.";
+}
+
 #endif // PTOAS_DIALECT_PTO_TRANSFORMS_PASSES_TD

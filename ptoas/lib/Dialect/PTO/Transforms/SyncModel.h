@@ -1,0 +1,82 @@
+//===- SyncModel.h - which instructions are ordered before which ----------===//
+//
+// Hardware queues ("pipes") run side by side. The scalar queue issues everything in
+// program order and waits for its own instructions only; an instruction of another
+// queue is ordered behind an earlier one only through flags, or through a barrier of
+// the queue. The model walks a function in program order with one vector clock per
+// queue, every loop twice and every branch on its own, and reports each pair of
+// instructions that touch the same bytes, one of them writing, without an order.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTOAS_LIB_DIALECT_PTO_TRANSFORMS_SYNCMODEL_H
+#define PTOAS_LIB_DIALECT_PTO_TRANSFORMS_SYNCMODEL_H
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "llvm/ADT/MapVector.h"
+#include <array>
+#include <map>
+
+namespace mlir::pto {
+
+/// Bytes that an instruction touches.
+struct TouchedBytes {
+  bool isGlobal;
+  const void *root; // allocation or base pointer; null: any
+  AddressSpace space;
+  int64_t begin, end; // addresses; begin < 0: not known, then roots are compared
+  bool isWrite;
+};
+bool mayOverlap(const TouchedBytes &a, const TouchedBytes &b);
+
+/// The queue of an instruction; none for ops that are not instructions.
+std::optional<PIPE> getInstructionPipe(Operation *op);
+SmallVector<TouchedBytes> getRegions(Operation *op);
+
+class SyncModel {
+public:
+  /// Told about each thing that is wrong; must not change the function.
+  struct Listener {
+    virtual ~Listener() = default;
+    /// `later` may run before `earlier` is done although both touch `region`.
+    virtual void unordered(Operation *earlier, Operation *later, PIPE from, PIPE to, const TouchedBytes &region) = 0;
+    /// A flag is set again before it is known that the wait for its last set has run.
+    virtual void flagInUse(Operation *set) = 0;
+    /// A wait for a flag that nothing has set.
+    virtual void neverSet(Operation *wait) = 0;
+  };
+
+  void walk(FunctionOpInterface function, Listener &listener);
+
+private:
+  static constexpr unsigned kPipes = 12;
+  using Clock = std::array<unsigned, kPipes>;
+  struct Instance {
+    unsigned pipe, number;
+    SmallVector<TouchedBytes> regions;
+  };
+  struct Flag {
+    bool isSet = false;
+    Clock clock{};
+    unsigned lastWait = 0; // number of the last wait on the waiting queue
+  };
+  struct State {
+    std::array<Clock, kPipes> known{};
+    llvm::MapVector<Operation *, Instance> last;
+    std::map<std::array<unsigned, 3>, Flag> flags;
+  };
+
+  void run(Block &block, State &state);
+  void run(Operation *op, State &state);
+  void instruction(Operation *op, PIPE pipe, State &state);
+  bool sync(Operation *op, State &state);
+  static void merge(State &into, const State &other);
+  unsigned next(unsigned pipe) { return ++counts_[pipe]; }
+
+  Clock counts_{};
+  Listener *listener_ = nullptr;
+};
+
+} // namespace mlir::pto
+
+#endif // PTOAS_LIB_DIALECT_PTO_TRANSFORMS_SYNCMODEL_H
