@@ -72,6 +72,24 @@ PTO_RUNTIME void pto_set_block(int64_t index, int64_t count, int64_t subIndex, i
 }
 PTO_RUNTIME int64_t pto_get_block(int32_t which) { return blockIds[which & 3]; }
 
+namespace {
+void (*meet)(int32_t coreType) = nullptr;
+} // namespace
+
+/// Installs what pto.syncall does: wait until all blocks of the launch have arrived. The scheduler
+/// that runs blocks side by side sets it once, before the first kernel.
+PTO_RUNTIME void pto_set_sync_all(void (*wait)(int32_t coreType)) { meet = wait; }
+
+PTO_RUNTIME void pto_sync_all(int32_t coreType) {
+  if (meet)
+    return meet(coreType);
+  if (blockIds[1] <= 1)
+    return; // alone
+  std::fprintf(stderr, "pto: syncall needs its %lld blocks to run side by side, and nobody does\n",
+               (long long)blockIds[1]);
+  std::abort();
+}
+
 PTO_RUNTIME void pto_trap() {
   std::fprintf(stderr, "pto: the program executed pto.trap\n");
   std::abort();

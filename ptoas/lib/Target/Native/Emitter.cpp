@@ -422,7 +422,42 @@ void FunctionEmitter::layOutFrame() {
 // Groups
 //===----------------------------------------------------------------------===//
 
+/// An op whose output lies over an input in another arrangement would read what it has written:
+/// such inputs are copied first. Element by element in place is fine, and so is narrowing in place,
+/// where what is written stays behind what is still to be read.
+void FunctionEmitter::keepInputs(NestOp &op) {
+  const TileInfo *out = op.out.tile;
+  for (Access &in : op.in) {
+    if (!in.tile || !out)
+      continue;
+    Overlap rel = TileModel::overlap(*in.tile, *out);
+    bool crosses =
+        in.spread == Spread::PerCol || in.spread == Spread::One || in.mask != op.out.mask;
+    if (rel == Overlap::None || (rel == Overlap::Same && !crosses))
+      continue;
+    bool narrows = rel == Overlap::Unknown && in.tile->exact && out->exact && !crosses &&
+                   in.spread == Spread::Full && in.tile->start() == out->start() &&
+                   in.tile->colStride == 1 && out->colStride == 1 &&
+                   in.tile->rowStride == out->rowStride && !in.rowLimit &&
+                   bytesOf(in.elem) > bytesOf(op.out.elem);
+    if (narrows)
+      continue;
+    flush();
+    const TileInfo &tile = *in.tile;
+    unsigned bytes = in.mask ? 1 : bytesOf(in.elem);
+    int64_t cols = in.mask ? tile.rowBytes() : tile.cols;
+    Value *copy = privateStorage(tile.rows * cols * bytes);
+    callRuntime("pto_copy_2d", {copy, index(cols), index(1), in.base, in.rowStride, in.colStride,
+                                index(tile.rows), index(cols), b.getInt32(bytes)});
+    in.base = copy;
+    in.rowStride = index(cols);
+    in.colStride = index(1);
+    in.tile = nullptr;
+  }
+}
+
 void FunctionEmitter::addNest(std::unique_ptr<NestOp> op) {
+  keepInputs(*op);
   if (group.tryAdd(op)) {
     if (!owner.options.fuse)
       flush();

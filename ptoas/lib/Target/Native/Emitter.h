@@ -68,6 +68,7 @@ public:
   // ---- groups --------------------------------------------------------------
   void flush();
   void addNest(std::unique_ptr<NestOp> op);
+  void keepInputs(NestOp &op);
   mlir::Value pointerRoot(mlir::Value pointer);
   Access tileAccess(mlir::Value handle, Spread spread = Spread::Full);
   Access maskAccess(mlir::Value handle);

@@ -447,6 +447,11 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
       "pto.tsync",        "pto.tprefetch"};
   if (noCode.contains(op.getName().getStringRef()))
     return true;
+  if (auto meet = dyn_cast<pto::SyncAllOp>(op)) {
+    flush();
+    callRuntime("pto_sync_all", {b.getInt32(unsigned(meet.getCoreType()))});
+    return true;
+  }
   if (isa<pto::FenceBarrierAllOp>(op)) {
     flush();
     b.CreateFence(AtomicOrdering::SequentiallyConsistent);
