@@ -83,8 +83,10 @@ public:
   int32_t writeTrace(const char *path);
   uint64_t traceStartTicks() const { return traceTicks_; }
 
-private:
+  /// One more executor for a thread the caller provides; null when there are kMaxExecutors.
   Executor *addExecutor();
+
+private:
   void startPoolThread();
   void poolLoop(Executor &executor);
   void spareLoop(Executor &executor);

@@ -251,7 +251,12 @@ bool Executor::visibleBacklog(uint64_t *executedByOthers) const {
 Task *Executor::spin(Condition done) {
   uint64_t before = 0, after = 0;
   visibleBacklog(&before);
-  for (int i = 0; i < 100; ++i) {
+#ifdef SIMPLER_EXPLORE
+  constexpr int kLooks = 2;
+#else
+  constexpr int kLooks = 100;
+#endif
+  for (int i = 0; i < kLooks; ++i) {
     for (int pause = 0; pause < 4; ++pause)
       cpuRelax();
     if (done())

@@ -80,10 +80,14 @@ private:
   friend class Device;
   friend class Gang;
 
+#ifdef SIMPLER_EXPLORE // every task travels, every queue is offered
+  static constexpr uint64_t kInlineTicks = 0, kOfferTicks = 0;
+#else
   // About 0.5 us: below, handing a task to another core costs more than running it.
   static constexpr uint64_t kInlineTicks = 1500;
   // About 4 us of queued work: worth a wake-up.
   static constexpr uint64_t kOfferTicks = 10000;
+#endif
   static constexpr uint64_t kUnknownCost = 1ull << 40;
   static constexpr uint32_t kFlushAt = 16;
 

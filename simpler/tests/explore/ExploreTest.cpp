@@ -1,0 +1,186 @@
+//===- ExploreTest.cpp - many interleavings of the scheduler's protocol ---===//
+//
+// The runtime's own code, built with a yield point at every access of a shared word, runs
+// on simulated threads: fibers of one thread, switched by a seeded generator. A seed is a
+// schedule; a failure prints it and repeats. What is explored: ready, steal, complete, release,
+// hand back, sleep and wake, with the orchestrator still submitting. Interleavings are sequentially
+// consistent; weaker orders are the thread sanitizer's part.
+//
+//===----------------------------------------------------------------------===//
+#include "Fiber.h"
+#include "Run.h"
+#include "RunOrchestration.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace simpler;
+
+namespace {
+
+std::mt19937_64 *schedule = nullptr; // null: no yielding
+uint64_t steps = 0;
+
+} // namespace
+
+void simpler::exploreYield() {
+  if (!schedule)
+    return;
+  ++steps;
+  if ((*schedule)() % 3 == 0)
+    Fiber::yield();
+}
+
+namespace {
+
+constexpr int kHelpers = 2, kCells = 4;
+
+struct Program {
+  struct Step {
+    int read, write, blocks;
+    uint32_t salt;
+  };
+  std::vector<Step> steps;
+  uint32_t cells[kCells] = {};
+  int executed = 0;
+
+  explicit Program(std::mt19937_64 &random) {
+    int count = 3 + static_cast<int>(random() % 8);
+    for (int i = 0; i < count; ++i)
+      steps.push_back({static_cast<int>(random() % kCells), static_cast<int>(random() % kCells),
+                       random() % 4 == 0 ? 2 : 1, static_cast<uint32_t>(random())});
+  }
+  void apply(const Step &step, int block) {
+    ++executed;
+    if (block == 0)
+      cells[step.write] = cells[step.write] * 31 + cells[step.read] + step.salt;
+  }
+};
+
+Program *program = nullptr;
+
+void stepKernel(int64_t *args) {
+  exploreYield(); // time passes between the claim and the work
+  auto *local = reinterpret_cast<LocalContext *>(args[kLocalContextWord]);
+  program->apply(program->steps[static_cast<size_t>(args[2])], local->block_idx);
+  exploreYield();
+}
+const SimplerKernel kStep{stepKernel, "step", nullptr, 0, SIMPLER_AIV};
+
+struct World {
+  Device device{*findGeometry("a2a3sim"), 1};
+  Executor *helpers[kHelpers];
+  Fiber fibers[kHelpers + 1];
+  bool over = false;
+  int32_t status = -1;
+  std::string error;
+  std::mt19937_64 *random = nullptr;
+
+  World() {
+    for (auto &helper : helpers)
+      helper = device.addExecutor();
+  }
+};
+World *world = nullptr;
+
+void orchestrate(void *) {
+  world->status = runOrchestration(
+      world->device, RunOptions(),
+      [](SimplerRun &run) {
+        uint32_t shape[1] = {kCells}, one[1] = {1};
+        ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
+        for (size_t i = 0; i < program->steps.size(); ++i) {
+          const Program::Step &step = program->steps[i];
+          uint32_t from[1] = {static_cast<uint32_t>(step.read)},
+                   to[1] = {static_cast<uint32_t>(step.write)};
+          ChipTensor in = all.view(one, from), out = all.view(one, to);
+          const ChipTensor *tensors[2] = {&in, &out};
+          uint8_t tags[2] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
+          uint64_t scalar = i;
+          SimplerLaunch launch{};
+          launch.block_num = step.blocks;
+          Submission submission;
+          submission.kernels[1] = &kStep;
+          submission.tensors = tensors;
+          submission.tags = tags;
+          submission.numTensors = 2;
+          submission.scalars = &scalar;
+          submission.numScalars = 1;
+          submission.launch = &launch;
+          run.submit(submission);
+          if ((*world->random)() % 5 == 0) {
+            int64_t index[1] = {0};
+            run.getElement(out, index, 1);
+          }
+        }
+      },
+      world->error);
+  world->over = true;
+  for (Executor *helper : world->helpers)
+    helper->parking().unpark();
+}
+
+void help(void *argument) {
+  auto *executor = static_cast<Executor *>(argument);
+  executor->workUntil(nullptr, [] { return world->over; });
+  executor->flush();
+}
+
+/// Runs one schedule; the number of kernel calls must be right and the cells as in program order.
+void explore(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Program parallel(random), sequential(parallel);
+  for (const Program::Step &step : sequential.steps)
+    for (int block = 0; block < step.blocks; ++block)
+      sequential.apply(step, block);
+  program = &parallel;
+  world->over = false;
+  world->random = &random;
+  world->fibers[0].prepare(orchestrate, nullptr);
+  for (int i = 0; i < kHelpers; ++i)
+    world->fibers[i + 1].prepare(help, world->helpers[i]);
+  bool finished[kHelpers + 1] = {};
+  int left = kHelpers + 1;
+  steps = 0;
+  schedule = &random;
+  while (left > 0) {
+    auto pick = static_cast<size_t>(random() % (kHelpers + 1));
+    if (finished[pick])
+      continue;
+    if (world->fibers[pick].resume()) {
+      finished[pick] = true;
+      --left;
+    }
+    if (steps > 2000000) {
+      schedule = nullptr;
+      FAIL() << "seed " << seed << ": no end after " << steps << " steps; " << left
+             << " simulated threads are left";
+    }
+  }
+  schedule = nullptr;
+  ASSERT_EQ(0, world->status) << "seed " << seed << ": " << world->error;
+  ASSERT_EQ(sequential.executed, parallel.executed) << "seed " << seed;
+  for (int i = 0; i < kCells; ++i)
+    ASSERT_EQ(sequential.cells[i], parallel.cells[i]) << "seed " << seed << " cell " << i;
+}
+
+TEST(Explore, TenThousandSchedules) {
+  World theWorld;
+  world = &theWorld;
+  uint64_t first = 1, count = 10000;
+  if (const char *seed = std::getenv("SIMPLER_EXPLORE_SEED")) {
+    first = std::strtoull(seed, nullptr, 10);
+    count = 1;
+  }
+  for (uint64_t seed = first; seed < first + count && !HasFatalFailure(); ++seed)
+    explore(seed);
+  // The schedules were worth something: tasks did travel.
+  if (count > 1) {
+    for (Executor *helper : theWorld.helpers)
+      EXPECT_GT(helper->executed(), count / 2);
+  }
+  world = nullptr;
+}
+
+} // namespace
