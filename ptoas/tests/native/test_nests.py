@@ -324,6 +324,38 @@ def test_matmul_loop(dtype, acc, m, k, n):
     np.testing.assert_array_equal(results[0], results[1])
 
 
+def test_view_is_read_after_more_row_ops():
+    """A tile made by row ops goes to a product by moves that are views; the product runs after more row ops."""
+    n = 32
+    p = Program("a5")
+    x, b, c, r = (p.pointer("f32") for _ in range(4))
+    nz, zn = ", blayout=col_major, slayout=row_major", ", slayout=col_major"
+    t, e, o, tmp = (p.tile("f32", n, n) for _ in range(4))
+    sums = p.column("f32", n)
+    pm, bm = (p.tile("f32", n, n, space="mat", extra=nz) for _ in range(2))
+    left, right = p.tile("f32", n, n, space="left", extra=nz), p.tile("f32", n, n, space="right", extra=zn)
+    acc = p.tile("f32", n, n, space="acc", extra=nz + ", fractal=1024")
+    p.load(p.view(b, "f32", [n, n]), bm)
+    p.op("tmov", [bm], [right])
+    p.load(p.view(x, "f32", [n, n]), t)
+    p.op("texp", [t], [e])
+    p.op("tmov", [e], [pm])
+    p.op("tmov", [pm], [left])
+    p.op("trowsum", [e, tmp], [sums])
+    p.op("trowexpandmul", [t, sums], [o])
+    p.op("tmatmul", [left, right], [acc])
+    p.store(o, p.view(r, "f32", [n, n]))
+    p.store(acc, p.view(c, "f32", [n, n]))
+    rng = np.random.default_rng(13)
+    x, b = (rng.standard_normal((n, n)).astype(np.float32) for _ in range(2))
+    e = np.exp(x.astype(np.float64))
+    for fuse in (True, False):
+        c, r = np.zeros((n, n), np.float32), np.zeros((n, n), np.float32)
+        Code(p.text(), fuse=fuse)("f", x, b, c, r)
+        np.testing.assert_allclose(c, e @ b, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(r, x * e.sum(1, keepdims=True), rtol=1e-4, atol=1e-4)
+
+
 def test_reuse_changes_nothing():
     text = softmax(8, 64, 8, 64)
     x = np.random.default_rng(12).standard_normal((8, 64)).astype(np.float32)

@@ -220,6 +220,12 @@ bool FunctionEmitter::tryView(pto::TileOpInterface op) {
   }
   if (!canReadInPlace(op, dst, source))
     return false;
+  // The read happens later, behind ops that may still join the waiting group: what the group makes
+  // of the source must reach memory, whatever liveness says at the group's end.
+  if (source)
+    for (GroupNode &node : group.nodes)
+      if (node.op->out.tile && TileModel::overlap(*node.op->out.tile, *source) != Overlap::None)
+        node.inMemory = true;
   tileViews[dst] = view;
   return true;
 }
