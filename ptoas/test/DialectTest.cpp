@@ -93,6 +93,24 @@ TEST_F(DialectTest, AccumulatorsAreRead) {
   });
 }
 
+// Optional operands at the end of the list are absent here.
+TEST_F(DialectTest, AbsentOperandsHaveNoEffects) {
+  OwningOpRef<ModuleOp> module = parse(R"(
+    !V = !pto.tile_buf<vec, 16x64xf32>
+    func.func @f(%a: !V, %d: !V) {
+      pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : !V, "row") outs(%d : !V)
+      return
+    })");
+  ASSERT_TRUE(module);
+  module->walk([&](TGatherOp op) {
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    op.getEffects(effects);
+    ASSERT_EQ(effects.size(), 2u);
+    EXPECT_EQ(effects[0].getValue(), Value(op.getSrc()));
+    EXPECT_EQ(effects[1].getValue(), Value(op.getDst()));
+  });
+}
+
 TEST_F(DialectTest, BoxesOfTileTypes) {
   Type f16 = Float16Type::get(&context);
   auto boxes = [&](SLayout slayout, int64_t fractal) {

@@ -32,3 +32,9 @@ func.func @narrow() {
 func.func @entry(%n: i32) -> i32 {
   return %n : i32
 }
+
+// -----
+// expected-error @below {{a function needs a name}}
+func.func @""() {
+  return
+}

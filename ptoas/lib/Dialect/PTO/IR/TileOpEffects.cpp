@@ -11,9 +11,10 @@ void mlir::pto::getTileOpEffects(TileOpInterface op,
     OperandEffect effect = info.operands[i].effect;
     if (effect == OperandEffect::None)
       continue;
-    auto [start, size] = std::pair<unsigned, unsigned>(op.getSpecOperands(i).getBeginOperandIndex(),
-                                                       op.getSpecOperands(i).size());
-    for (OpOperand &operand : op->getOpOperands().slice(start, size)) {
+    OperandRange values = op.getSpecOperands(i);
+    if (values.empty()) // an absent operand has no index
+      continue;
+    for (OpOperand &operand : op->getOpOperands().slice(values.getBeginOperandIndex(), values.size())) {
       if (effect == OperandEffect::Read || effect == OperandEffect::ReadWrite)
         effects.emplace_back(MemoryEffects::Read::get(), &operand);
       if (effect != OperandEffect::Read)

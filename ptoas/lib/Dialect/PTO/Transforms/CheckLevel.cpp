@@ -86,6 +86,8 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
     auto tileOp = dyn_cast<TileOpInterface>(op);
     if (tileOp && placed && needsScratch(tileOp) && tileOp.getScratch().empty())
       return op->emitOpError() << "requires explicit tmp when PlanMemory is skipped (--pto-level=level3)";
+    if (auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()); symbol && symbol.empty())
+      return op->emitError() << "a function needs a name";
     if (op->getDialect() == nullptr)
       return op->emitError() << "operation '" << op->getName() << "' belongs to no dialect that can be assembled";
     return success();
