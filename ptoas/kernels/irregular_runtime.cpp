@@ -8,6 +8,7 @@
 #include "irregular_tile.h"
 #include <cstdio>
 #include <cstdlib>
+#include <sched.h>
 #include <vector>
 
 using namespace ptoas::kernels;
@@ -88,6 +89,32 @@ PTO_RUNTIME void pto_sync_all(int32_t coreType) {
   std::fprintf(stderr, "pto: syncall needs its %lld blocks to run side by side, and nobody does\n",
                (long long)blockIds[1]);
   std::abort();
+}
+
+namespace {
+void (*yieldToOthers)() = nullptr;
+} // namespace
+
+/// Installs what a block does while it waits for others that may share its thread (simpler's
+/// GlobalContext::yield). Without it a waiting block gives its time slice back.
+PTO_RUNTIME void pto_set_yield(void (*yield)()) {
+  __atomic_store_n(&yieldToOthers, yield, __ATOMIC_RELEASE);
+}
+
+/// The soft form of syncall: `count` blocks meet at a counter in global memory that only grows, so
+/// one workspace serves any number of meetings. It starts at a multiple of `count` (zero).
+PTO_RUNTIME void pto_sync_soft(int32_t *workspace, int64_t count) {
+  if (count <= 1)
+    return;
+  auto *counter = reinterpret_cast<uint32_t *>(workspace);
+  uint32_t mine = __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
+  uint32_t goal = (mine / uint32_t(count) + 1) * uint32_t(count);
+  while (int32_t(__atomic_load_n(counter, __ATOMIC_SEQ_CST) - goal) < 0) {
+    if (auto *yield = __atomic_load_n(&yieldToOthers, __ATOMIC_ACQUIRE))
+      yield();
+    else
+      sched_yield();
+  }
 }
 
 PTO_RUNTIME void pto_trap() {

@@ -449,7 +449,16 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
     return true;
   if (auto meet = dyn_cast<pto::SyncAllOp>(op)) {
     flush();
-    callRuntime("pto_sync_all", {b.getInt32(unsigned(meet.getCoreType()))});
+    if (!meet.getWorkspace()) {
+      callRuntime("pto_sync_all", {b.getInt32(unsigned(meet.getCoreType()))});
+      return true;
+    }
+    auto view = views.find(meet.getWorkspace());
+    Value *workspace = view != views.end() ? view->second.base : value(meet.getWorkspace());
+    Value *count = meet.getUsedCores()
+                       ? asIndex(meet.getUsedCores())
+                       : callRuntime("pto_get_block", {b.getInt32(1)}, b.getInt64Ty());
+    callRuntime("pto_sync_soft", {workspace, count});
     return true;
   }
   if (isa<pto::FenceBarrierAllOp>(op)) {
