@@ -52,6 +52,10 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
   }
   for (auto &[space, lives] : spaces) {
     int64_t limit = capacity(space, a5);
+    // A buffer whose last reader may write over it is free for that op's result.
+    auto aliveAt = [](const Life &life, int moment) {
+      return life.from <= moment && (moment < life.to || life.from == life.to);
+    };
     int64_t total = 0;
     for (const Life &life : lives)
       total += life.buffer->bytes();
@@ -62,7 +66,7 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
     for (const Life &at : lives) {
       int64_t sum = 0;
       for (const Life &life : lives)
-        if (life.from <= at.from && at.from <= life.to)
+        if (aliveAt(life, at.from))
           sum += life.buffer->bytes();
       if (sum > peak)
         peak = sum, where = at.from;
@@ -71,7 +75,7 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
       continue;
     SmallVector<Life> alive;
     for (const Life &life : lives)
-      if (life.from <= where && where <= life.to)
+      if (aliveAt(life, where))
         alive.push_back(life);
     llvm::stable_sort(alive, [](const Life &a, const Life &b) { return a.buffer->bytes() > b.buffer->bytes(); });
     std::string table;

@@ -172,7 +172,7 @@ LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
   }
   // init_cond: the first step overwrites.
   Value first = mapped(op->getOperand(3));
-  auto branch = scf::IfOp::create(b, loc, TypeRange(), first, true, true);
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
   instruction("tmatmul", {lhs.handle, rhs.handle, to.handle}, attrs);
