@@ -55,6 +55,35 @@ Val Walker::call(const Node &node) {
                      "decorate it with @pl.jit.inline or @pl.jit.incore");
 }
 
+/// pl.func_attr({"key": value}): checked; no key has a meaning for this compiler.
+Val Walker::funcAttributes(const Node &node) {
+  const auto &args = node.list("args");
+  if (args.size() != 1 || !node.list("keywords").empty() || args[0]->kind != "Dict")
+    return syntax(node, "pl.func_attr takes one dict literal");
+  bool first = false;
+  for (const auto &s : frame->function->def->list("body")) {
+    const Node *value = s->kind == "Expr" ? s->get("value") : nullptr;
+    if (value == &node)
+      first = true;
+    if (!value || (value->kind != "Constant" && !isCallOf(value, "func_attr")))
+      break;
+  }
+  if (!first)
+    return syntax(node, "pl.func_attr comes first in the body of a function");
+  std::set<std::string> seen;
+  for (const auto &key : args[0]->list("keys")) {
+    auto *text = key ? std::get_if<std::string>(&key->constant) : nullptr;
+    if (!text)
+      return syntax(key ? *key : *args[0], "the keys of pl.func_attr are string literals");
+    if (!seen.insert(*text).second)
+      return syntax(*key, "key '" + *text + "' is given twice");
+    if (*text == "auto_scope" || *text == "external_source")
+      return syntax(*key, "'" + *text + "' is an argument of the decorator",
+                    "write @pl.function(" + *text + "=…)");
+  }
+  return none();
+}
+
 /// Calls that are no op of the table.
 bool Walker::specialCall(const Node &node, const std::string &path, Val &result) {
   const auto &args = node.list("args");
@@ -198,13 +227,7 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     return true;
   }
   if (path == "func_attr") {
-    result = none();
-    if (args.size() != 1 || !keywords.empty() || args[0]->kind != "Dict")
-      result = syntax(node, "pl.func_attr takes one dict literal");
-    else
-      for (const auto &key : args[0]->list("keys"))
-        if (!key || key->kind != "Constant" || !std::holds_alternative<std::string>(key->constant))
-          result = syntax(*args[0], "the keys of pl.func_attr are string literals");
+    result = funcAttributes(node);
     return true;
   }
   if (path == "dynamic") {

@@ -140,14 +140,26 @@ private:
       for (const auto &p : signature.list(field)) {
         if (skipSelf) {
           skipSelf = false;
+          if (p->str("arg") != "self")
+            report(*p, ErrorKind::Syntax, "the first parameter of '" + f.name + "' must be self",
+                   "write def " + f.name + "(self, …)");
           continue;
         }
         ParamSpec spec;
         spec.name = p->str("arg");
         spec.node = p.get();
         reader.read(p->get("annotation"), spec);
-        if (spec.kind == ParamSpec::Scalar)
+        if (spec.kind == ParamSpec::Scalar) {
+          for (const ParamSpec &earlier : params)
+            if (earlier.shape && llvm::any_of(*earlier.shape, [&](const ExtentSpec &e) {
+                  return e.name == spec.name;
+                }))
+              report(*p, ErrorKind::Type,
+                     "scalar parameter '" + spec.name + "' has the name of a dynamic extent of '" +
+                         earlier.name + "'",
+                     "put the scalar before the tensor, or rename one");
           reader.scalarNames.push_back(spec.name);
+        }
         params.push_back(std::move(spec));
       }
     if (signature.get("vararg") || signature.get("kwarg"))

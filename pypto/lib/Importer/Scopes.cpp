@@ -329,6 +329,15 @@ void Walker::atScope(const Node &node, const Node &call, const Node *as) {
            "a kernel cannot launch another one; leave the inner pl.at out");
     return;
   }
+  bool hasSplit =
+      optimizations && findIn(*optimizations, [](const Node &n) { return isCallOf(&n, "split"); });
+  if (const Node *manual = hasSplit ? find(node.list("body"),
+                                           [](const Node &n) { return isCallOf(&n, "split_aiv"); })
+                                    : nullptr) {
+    syntax(*manual, "pl.split_aiv in a scope with pl.split",
+           "split by hand or let the compiler do it, not both");
+    return;
+  }
   if (optimizations && !parseOptimizations(*optimizations, parts))
     return;
   if (deps && !(deps->kind == "Constant" && deps->constantType == "NoneType")) {
@@ -455,6 +464,16 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
     return n.kind == "With" && isCallOf(n.list("items")[0]->get("context_expr"), "at");
   };
   bool dispatches = find(body, isDispatch) != nullptr;
+  int launches = 0;
+  find(body, [&](const Node &n) {
+    bool second = isDispatch(n) && ++launches == 2;
+    if (second)
+      syntax(n, "the body of pl.spmd launches more than one kernel",
+             "one pl.spmd per kernel, or one pl.spmd whose body is the kernel");
+    return second;
+  });
+  if (launches > 1)
+    return;
   if (!index && !dispatches) {
     bool reads = find(body, [&](const Node &n) {
       if (n.kind != "Call")

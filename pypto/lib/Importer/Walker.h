@@ -174,6 +174,7 @@ private:
   };
   Val call(const ast::Node &node);
   Val languageCall(const ast::Node &node, const std::string &path);
+  Val funcAttributes(const ast::Node &node);
   bool specialCall(const ast::Node &node, const std::string &path, Val &result);
   bool bind(const ast::Node &node, const std::string &path, Bound &bound);
   const SignatureRow *chooseSignature(const ast::Node &node, const std::string &path,

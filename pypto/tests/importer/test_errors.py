@@ -23,6 +23,12 @@ def double(t):
     return pl.add(t, t)
 
 
+@pl.jit.incore
+def move(a: pl.Tensor, b: pl.Out[pl.Tensor]):
+    b = pl.store(pl.load(a, [0, 0], [16, 32]), [0, 0], b)
+    return b
+
+
 @pl.jit.inline
 def nothing(t):
     pl.exp(t)
@@ -368,6 +374,19 @@ CASES = {
         "computed inside a kernel",
         "with",
     ),
+    "split twice over": (
+        "with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.NONE)]):\n    for l in @@pl.split_aiv(2, mode=pl.SplitMode.NONE):\n        pass",
+        S,
+        "in a scope with pl.split",
+        "pl.split_aiv",
+    ),
+    "two launches": (
+        "for j in pl.spmd(2):\n    move(x, y)\n    @@move(z, y)",
+        S,
+        "more than one kernel",
+        "move(z, y)",
+    ),
+    "late func_attr": ("pl.func_attr({'a': 1})", S, "comes first", "pl.func_attr"),
     # Calls.
     "missing argument": ("a = pl.add(x)", I, "'rhs' is missing", "pl.add"),
     "too many arguments": ("a = pl.neg(x, z)", I, "positional", "z)"),
@@ -520,6 +539,58 @@ def test_error(name):
     assert message in str(error)
     header = KERNEL.count("\n")
     assert (error.span.begin_line - header, error.span.begin_column - 4) == (line, column), error
+
+
+FUNCTIONS = {
+    "no annotation": ("def kernel(x, w):\n    return x", T, "'x' of 'kernel' has no annotation", 1),
+    "no element type": ("def kernel(x: pl.Tensor[[4, 4]]):\n    return x", T, "element type", 1),
+    "zero extent": ("def kernel(x: pl.Tensor[[0, 4], pl.FP32]):\n    return x", T, "positive", 1),
+    "unknown extent": ("def kernel(x: pl.Tensor[[Q, 4], pl.FP32]):\n    return x", N, "'Q'", 1),
+    "float extent": ("def kernel(x: pl.Tensor[[1.5, 4], pl.FP32]):\n    return x", T, "integer", 1),
+    "scalar out": (
+        "def kernel(n: pl.Out[pl.Scalar[pl.INT32]]):\n    pass",
+        T,
+        "scalar parameter cannot be",
+        1,
+    ),
+    "no such direction": ("def kernel(n: pl.In[pl.Tensor[[4, 4], pl.FP32]]):\n    pass", T, "", 1),
+    "late scalar": (
+        "def kernel(x: pl.Tensor[[D, 4], pl.FP32], D: pl.Scalar[pl.INT32]):\n    return x",
+        T,
+        "dynamic extent",
+        1,
+    ),
+    "star": ("def kernel(*x):\n    return x", U, "not supported", 1),
+    "func_attr key": (
+        "def kernel(x: pl.Tensor[[4, 4], pl.FP32]):\n    pl.func_attr({'auto_scope': 1})",
+        S,
+        "decorator",
+        2,
+    ),
+    "func_attr twice": (
+        "def kernel(x: pl.Tensor[[4, 4], pl.FP32]):\n    pl.func_attr({'a': 1, 'a': 2})",
+        S,
+        "twice",
+        2,
+    ),
+    "return scalar": (
+        "def kernel(n: pl.Scalar[pl.INT32]):\n    return n",
+        T,
+        "returns an INT32 scalar",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_error(name):
+    text, kind, message, line = FUNCTIONS[name]
+    header = "import pypto.language as pl\n\nD = pl.dynamic('D')\n\n\n@pl.function\n"
+    with pytest.raises(errors.Error) as caught:
+        pl.parse(header + text, filename="case.py")
+    assert isinstance(caught.value, kind), caught.value
+    assert message in str(caught.value)
+    assert caught.value.span.begin_line == header.count("\n") + line
 
 
 def test_several_errors_in_one_compile():
