@@ -37,6 +37,32 @@ class Generator:
             self.make("f32", ROWS, 1)
         for cols in (32, 64):
             self.make("f32", 1, cols)
+        # Stations of a product: tiles that may become views of what they are made from.
+        nz, at = ", blayout=col_major, slayout=row_major", (lambda a: a if level3 else None)
+        tile = self.p.tile
+        self.a_mat = tile("f32", ROWS, 32, space="mat", extra=nz, addr=at(0))
+        self.b_mat = tile("f32", 32, 64, space="mat", extra=nz, addr=at(4096))
+        self.left = tile("f32", ROWS, 32, space="left", extra=nz, addr=at(0))
+        self.right = tile("f32", 32, 64, space="right", extra=", slayout=col_major", addr=at(0))
+        self.acc = tile("f32", ROWS, 64, space="acc", extra=nz + ", fractal=1024", addr=at(0))
+        self.make("f32", ROWS, 32)
+        self.make("f32", ROWS, 64)
+        for kind in ("stage", "fetch", "pass", "product"):
+            self.product(kind)
+
+    def product(self, kind):
+        p, r = self.p, self.r
+        if kind == "stage":
+            p.op("tmov", [self.pick("f32", ROWS, 32)], [self.a_mat])
+        elif kind == "pass":
+            p.op("tmov", [self.a_mat], [self.left])
+            p.op("tmov", [self.b_mat], [self.right])
+        elif kind == "fetch":
+            source = r.choice(self.inputs + self.outputs)
+            p.load(p.view(source, "f32", [4 * ROWS, 64]), self.b_mat)
+        else:
+            p.op("tmatmul", [self.left, self.right], [self.acc])
+            p.op("tmov", [self.acc], [self.pick("f32", ROWS, 64)])
 
     def make(self, dtype, rows, cols):
         addr = None
@@ -87,7 +113,7 @@ class Generator:
         p, r = self.p, self.r
         kind = r.choice(
             ["load", "store", "binary", "binary", "unary", "scalar", "rowsum", "rowexpand", "colexpand", "colsum",
-             "cvt", "window", "column", "loop", "if", "fill"]
+             "cvt", "window", "column", "loop", "if", "fill", "stage", "pass", "fetch", "product"]
         )  # fmt: skip
         cols = r.choice([32, 64])
         if kind == "load":
@@ -102,6 +128,8 @@ class Generator:
             a, b, o = (self.pick(dtype, ROWS, cols) for _ in range(3))
             if a and self.apart(o, a, b):
                 p.op(r.choice(["tadd", "tsub", "tmax", "tmin"]), [a, b], [o])
+        elif kind in ("stage", "pass", "fetch", "product"):
+            self.product(kind)
         elif kind == "unary":
             a, o = self.pick("f32", ROWS, cols), self.pick("f32", ROWS, cols)
             if a and self.apart(o, a):
