@@ -28,8 +28,9 @@ EXCLUDED = {
     "jiterator_2inputs_2outputs": CUDA,
     "as_strided.partial_views": "the samples lean on storage that a copy to another device does not take along",
     "tensor_split": "its indices must be on the host on every device; the samples move them",
-    "to": "the samples name the device of the result themselves",
 }
+#: Not compared when queued: in evaluation the CPU kernel leaves out results that the Meta kernel announces.
+NOT_QUEUED = ("native_batch_norm", "_native_batch_norm_legit")
 RANDOM_CONTENT = ("empty", "new_empty")
 OPERATORS = [op for op in opinfo.op_db if op.dtypes and op.full_name not in EXCLUDED]
 
@@ -38,7 +39,7 @@ def moved(value, device):
     def move(leaf):
         if isinstance(leaf, torch.Tensor):
             return leaf.detach().to(device).requires_grad_(leaf.requires_grad)
-        return torch.device(device) if isinstance(leaf, torch.device) else leaf
+        return torch.device(device) if isinstance(leaf, torch.device) or leaf == "cpu" else leaf
 
     return pytree.tree_map(move, value)
 
@@ -88,17 +89,18 @@ LOWER = ["add", "mul", "matmul", "softmax", "nn.functional.gelu", "nn.functional
          "where", "exp", "pow", "cumsum", "sort", "bmm", "nn.functional.silu", "mean", "maximum", "transpose", "clamp"]  # fmt: skip
 
 
+OTHER_TYPES = [
+    (op, dtype)
+    for op in opinfo.op_db
+    if op.full_name in LOWER
+    for dtype in (torch.bfloat16, torch.float16, torch.float64, torch.int64, torch.bool)
+    if dtype in op.dtypes
+]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int64, torch.bool], ids=str)
-@pytest.mark.parametrize("name", LOWER)
-def test_other_types_equal_cpu(name, dtype):
-    op = next(op for op in opinfo.op_db if op.full_name == name)
-    if dtype not in op.dtypes:
-        with pytest.raises((RuntimeError, TypeError)):
-            sample = next(iter(op.sample_inputs("cpu", dtype)))
-            npu = moved((sample.input, sample.args, sample.kwargs), "npu")
-            op(npu[0], *npu[1], **npu[2])
-        return
+@pytest.mark.parametrize(("op", "dtype"), OTHER_TYPES, ids=lambda v: getattr(v, "full_name", str(v)))
+def test_other_types_equal_cpu(op, dtype):
     assert check(op, dtype, samples=3) > 0
 
 
@@ -117,6 +119,8 @@ import sys; sys.path.insert(0, {str(__file__).rsplit("/", 1)[0]!r})
 import torch, torch_npu, test_opinfo as t
 bad = []
 for op in t.OPERATORS[{part}::4]:
+    if op.full_name in t.NOT_QUEUED:
+        continue
     try:
         t.check(op, t.dtype_of(op), samples=2)
     except Exception as e:

@@ -63,6 +63,7 @@ public:
   static void *data(const Block *block);
   static Stream &stream(const Block *block);
   static int device(const Block *block);
+  static size_t requested(const Block *block); ///< bytes asked for
 
   /// Gives unused segments back to the host. Waits for the device first.
   void emptyCache();

@@ -80,6 +80,7 @@ Allocator::~Allocator() {
 
 void *Allocator::data(const Block *block) { return block ? block->ptr : nullptr; }
 Stream &Allocator::stream(const Block *block) { return *block->stream; }
+size_t Allocator::requested(const Block *block) { return block->requested; }
 int Allocator::device(const Block *block) { return block->owner->device_; }
 
 Allocator::Cache &Allocator::cacheFor(uint64_t pool, Stream &stream, bool inKernel) {

@@ -84,9 +84,13 @@ std::vector<int64_t> storageSizes(const at::Tensor &tensor) {
   return hasPrivateFormat(tensor) ? storageOf(tensor).format->physicalSizes : tensor.sizes().vec();
 }
 
-at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int device, int format) {
+static void requireKnown(int format) {
   TORCH_CHECK(format == FormatNz || format == FormatNd || format == FormatNchw || format == FormatNcdhw,
               "NPU format ", format, " is not supported: use 0 (NCHW), 2 (ND), 29 (FRACTAL_NZ) or 30 (NCDHW)");
+}
+
+at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int device, int format) {
+  requireKnown(format);
   auto strides = c10::contiguous_strides(sizes);
   if (format != FormatNz)
     return emptyOn(device, sizes, strides, dtype);
@@ -120,10 +124,9 @@ at::Tensor castFormat(const at::Tensor &tensor, int format) {
     format = FormatNd;
   }
   bool isNz = formatOf(tensor) == FormatNz;
+  requireKnown(format);
   if (isNz == (format == FormatNz))
     return tensor;
-  if (!isNz)
-    emptyWithFormat({0, 0}, tensor.scalar_type(), tensor.device().index(), format); // refuses unknown codes
   at::Tensor out = emptyWithFormat(tensor.sizes(), tensor.scalar_type(), tensor.device().index(), format);
   Stream &stream = currentStream(tensor.device().index());
   launch(stream, "npu_format_cast", [out, tensor, &stream] {

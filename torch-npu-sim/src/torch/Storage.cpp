@@ -9,10 +9,17 @@
 namespace npu {
 namespace {
 
+/// Tells torch's memory profiler that `bytes` came (or, negative, went).
+void report(Block *block, int sign) {
+  c10::reportMemoryUsageToProfiler(npu::Allocator::data(block), sign * int64_t(npu::Allocator::requested(block)), 0, 0,
+                                   {c10::kPrivateUse1, c10::DeviceIndex(npu::Allocator::device(block))});
+}
+
 void releaseBlock(void *context) {
+  if (inBadFork())
+    return; // The child has the memory, but not the threads that would order its reuse.
   auto *block = static_cast<Block *>(context);
-  if (!inBadFork())
-    c10::reportMemoryUsageToProfiler(Allocator::data(block), 0, 0, 0, {c10::kPrivateUse1, c10::DeviceIndex(npu::Allocator::device(block))});
+  report(block, -1);
   npu::device(npu::Allocator::device(block)).allocator().release(block);
 }
 
@@ -21,6 +28,7 @@ c10::DataPtr allocateOn(size_t bytes, Stream &stream, c10::Device as) {
     return {nullptr, as};
   Allocator &memory = stream.device().allocator();
   Block *block = translateErrors([&] { return memory.allocate(bytes, stream); });
+  report(block, 1);
   return {Allocator::data(block), block, &releaseBlock, as};
 }
 
@@ -40,10 +48,7 @@ public:
   c10::DataPtr allocate(size_t bytes) override {
     initialize();
     Stream &stream = currentStream(currentDevice());
-    c10::DataPtr ptr = allocateOn(bytes, stream, deviceOf(currentDevice()));
-    if (bytes)
-      c10::reportMemoryUsageToProfiler(ptr.get(), int64_t(bytes), 0, 0, ptr.device());
-    return ptr;
+    return allocateOn(bytes, stream, deviceOf(currentDevice()));
   }
   void copy_data(void *to, const void *from, size_t bytes) const override {
     launch(currentStream(currentDevice()), "copy_data", [=] { std::memcpy(to, from, bytes); });
@@ -125,7 +130,7 @@ void releaseKernelMemory(void *data) {
   if (inBadFork())
     return;
   if (Block *block = kernelBlocks().remove(data))
-    releaseBlock(block);
+    npu::device(npu::Allocator::device(block)).allocator().release(block);
   else if (data)
     hostAllocator->raw_deleter()(data);
 }
@@ -202,6 +207,7 @@ static c10::DataPtr takeFromKernel(c10::StorageImpl &cpu, c10::Device device) {
   if (!block)
     return {nullptr, device};
   cpu.set_data_ptr(c10::DataPtr(data, c10::kCPU)).release_context();
+  report(block, 1);
   return {data, block, &releaseBlock, device};
 }
 
@@ -239,8 +245,6 @@ StorageImpl &storageOf(const at::Tensor &tensor) {
 c10::intrusive_ptr<c10::StorageImpl> makeStorage(int64_t bytes, int device) {
   Stream &stream = currentStream(device);
   c10::DataPtr ptr = allocateOn(size_t(bytes), stream, deviceOf(device));
-  if (bytes)
-    c10::reportMemoryUsageToProfiler(ptr.get(), bytes, 0, 0, ptr.device());
   return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes, std::move(ptr),
                                           &torchAllocator(), /*resizable=*/true);
 }
