@@ -89,11 +89,22 @@ void TileStorage::use(Value value, Operation *user, int at) {
   if (!isa<TileType>(value.getType()))
     return;
   Value base = viewBase(value);
-  // A loop between definition and use keeps the value to its end.
+  // A loop between definition and use keeps the value to its end; a use in an else branch does not keep it
+  // through the other branch.
   Region *home = base.getParentRegion();
-  for (Operation *op = user; op->getParentRegion() != home; op = op->getParentOp())
-    if (isa<scf::ForOp, scf::WhileOp>(op->getParentOp()))
-      at = std::max(at, 2 * end[op->getParentOp()]);
+  SmallVector<std::pair<int, int>> inBranches;
+  for (Operation *op = user; op->getParentRegion() != home; op = op->getParentOp()) {
+    Operation *parent = op->getParentOp();
+    if (isa<scf::ForOp, scf::WhileOp>(parent)) {
+      inBranches.clear();
+      at = 2 * end[parent];
+    } else if (auto branch = dyn_cast<scf::IfOp>(parent); branch && op->getParentRegion() == &branch.getElseRegion()) {
+      inBranches.push_back({2 * begin[&branch.elseBlock()->front()] - 1, at});
+      at = 2 * begin[parent];
+    }
+  }
+  for (auto [from, to] : inBranches)
+    live(base, from, to);
   live(base, definedAt[base], at);
 }
 
