@@ -41,7 +41,9 @@ class Figure:
         return {**row, "ratio": self.ratio, "met": self.met}
 
 
-def in_turns(ours: Callable[[], object], peer: Callable[[], object], rounds: int = 15, each: float = 0.02) -> tuple[float, float]:
+def in_turns(
+    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 15, each: float = 0.02
+) -> tuple[float, float]:
     """Median seconds of one call of each, taken in turns so that both see the same state of the machine."""
     calls = []
     for work in (ours, peer):

@@ -34,7 +34,19 @@ def cpu_name() -> str:
 
 
 def measure(build: Path) -> Host:
-    done = subprocess.run([str(build / "ptoas/kernels/kernels_bench"), "--peak"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(build / "ptoas/kernels/kernels_bench"), "--peak"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     peak = json.loads(done.stdout)
     flags = Path("/proc/cpuinfo").read_text()
-    return Host(cpu_name(), os.cpu_count() or 1, "amx_bf16" in flags, peak["fp32_gflops"], peak["bf16_gflops"], build)
+    return Host(
+        cpu_name(),
+        os.cpu_count() or 1,
+        "amx_bf16" in flags,
+        peak["fp32_gflops"],
+        peak["bf16_gflops"],
+        build,
+    )

@@ -11,10 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import pypto
 import pypto.language as pl
 import torch
 from figure import Figure
+
+import pypto
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,7 +48,14 @@ def cold_compile() -> Figure:
             start = time.perf_counter()
             space["hello_world"](*args)
             times.append(time.perf_counter() - start)
-    return Figure("cold compile of hello_world, first call included", statistics.median(times) * 1e3, 30.0, "goal", "ms", 1.0)
+    return Figure(
+        "cold compile of hello_world, first call included",
+        statistics.median(times) * 1e3,
+        30.0,
+        "goal",
+        "ms",
+        1.0,
+    )
 
 
 def warm_start() -> Figure:
@@ -56,14 +64,27 @@ def warm_start() -> Figure:
         times = []
         for n in range(6):
             code = START.format(examples=str(ROOT / "examples"), warm=n > 0)
-            done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+            )
             if n:  # the first process fills the cache
                 times.append(float(done.stdout.split()[-1]))
-    return Figure("new process, warm disk cache, first result after import torch", statistics.median(times), 50.0, "goal", "ms", 1.0)
+    return Figure(
+        "new process, warm disk cache, first result after import torch",
+        statistics.median(times),
+        50.0,
+        "goal",
+        "ms",
+        1.0,
+    )
 
 
 @pl.jit
-def nothing(a: pl.Tensor[[16, 16], pl.FP32], b: pl.Tensor[[16, 16], pl.FP32], c: pl.InOut[pl.Tensor[[16, 16], pl.FP32]]):
+def nothing(
+    a: pl.Tensor[[16, 16], pl.FP32],
+    b: pl.Tensor[[16, 16], pl.FP32],
+    c: pl.InOut[pl.Tensor[[16, 16], pl.FP32]],
+):
     """Submits no task: the round trip of a call is then all overhead, its first instruction lies in the middle."""
     return c
 
@@ -77,7 +98,14 @@ def call() -> Figure:
         for _ in range(2000):
             nothing(a, b, c)
         best.append((time.perf_counter() - start) / 2000)
-    return Figure("call of a compiled kernel, there and back", statistics.median(best) * 1e6, 1.5, "goal", "us", 1.0)
+    return Figure(
+        "call of a compiled kernel, there and back",
+        statistics.median(best) * 1e6,
+        1.5,
+        "goal",
+        "us",
+        1.0,
+    )
 
 
 def tasks(build: Path) -> list[Figure]:
@@ -89,7 +117,17 @@ def tasks(build: Path) -> list[Figure]:
     found = []
     for row in json.loads(done.stdout):
         higher = row.get("higher_is_better", False)
-        found.append(Figure(row["name"], row["ours"], row["peer"], row["peer_name"], row["unit"], row["target"], higher))
+        found.append(
+            Figure(
+                row["name"],
+                row["ours"],
+                row["peer"],
+                row["peer_name"],
+                row["unit"],
+                row["target"],
+                higher,
+            )
+        )
     return found
 
 

@@ -28,9 +28,13 @@ def draw(figures: list, path: Path) -> None:
 
     names = [f"{f.name}\nvs {f.peer_name}" for f in figures]
     height = 0.45 * len(figures) + 1.2
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, height), sharey=True, width_ratios=(3, 1))
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(13, height), sharey=True, width_ratios=(3, 1)
+    )
     rows = range(len(figures))
-    left.barh(rows, [f.ratio for f in figures], color=["#2a7f4f" if f.met else "#c0392b" for f in figures])
+    left.barh(
+        rows, [f.ratio for f in figures], color=["#2a7f4f" if f.met else "#c0392b" for f in figures]
+    )
     for y, f in enumerate(figures):
         left.plot([f.target, f.target], [y - 0.4, y + 0.4], color="black")
     left.set_yticks(list(rows), names, fontsize=7)
@@ -51,19 +55,31 @@ def show(figures: list) -> None:
 
     table = Table(title=figures[0].host)
     for name in ("figure", "ours", "peer", "unit", "peer is", "ratio", "target", "% of peak", ""):
-        table.add_column(name, justify="left" if name in ("figure", "unit", "peer is", "") else "right")
+        table.add_column(
+            name, justify="left" if name in ("figure", "unit", "peer is", "") else "right"
+        )
     for f in figures:
         share = f"{100 * f.peak:.0f}" if f.peak is not None else ""
         verdict = "met" if f.met else "[red]missed"
         table.add_row(
-            f.name, f"{f.ours:.4g}", f"{f.peer:.4g}", f.unit, f.peer_name, f"{f.ratio:.2f}", f"{f.target:.2f}", share, verdict
+            f.name,
+            f"{f.ours:.4g}",
+            f"{f.peer:.4g}",
+            f.unit,
+            f.peer_name,
+            f"{f.ratio:.2f}",
+            f"{f.target:.2f}",
+            share,
+            verdict,
         )
     Console(width=None if sys.stdout.isatty() else 170).print(table)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=PARTS, help="run this part; may be repeated")
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="run this part; may be repeated"
+    )
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
     options = parser.parse_args()
     import host
@@ -80,7 +96,9 @@ def main() -> int:
     out.mkdir(exist_ok=True)
     (out / "bench.json").write_text(json.dumps([f.row() for f in figures], indent=2) + "\n")
     draw(figures, out / "bench.png")
-    print(f"{sum(f.met for f in figures)} of {len(figures)} targets met; rows in build/bench.json, picture in build/bench.png")
+    print(
+        f"{sum(f.met for f in figures)} of {len(figures)} targets met; rows in build/bench.json, picture in build/bench.png"
+    )
     return 0
 
 

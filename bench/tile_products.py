@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pypto.language as pl
 import torch
 from figure import Figure, in_turns
@@ -18,7 +20,8 @@ def repeated_product(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
             left = pl.load(a, [0, 0], [SIZE, SIZE], target_memory=pl.MemorySpace.Mat)
             right = pl.load(b, [0, 0], [SIZE, SIZE], target_memory=pl.MemorySpace.Mat)
             acc = pl.matmul(
-                pl.move(left, target_memory=pl.MemorySpace.Left), pl.move(right, target_memory=pl.MemorySpace.Right)
+                pl.move(left, target_memory=pl.MemorySpace.Left),
+                pl.move(right, target_memory=pl.MemorySpace.Right),
             )
             c = pl.store(acc, [0, 0], c)
     return c
@@ -33,18 +36,41 @@ def figures(host) -> list[Figure]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for dtype, name, target in ((torch.float32, "fp32", 1.1), (torch.bfloat16, "bf16", 3.0 if host.amx else 1.0)):
+        for dtype, name, target in (
+            (torch.float32, "fp32", 1.1),
+            (torch.bfloat16, "bf16", 3.0 if host.amx else 1.0),
+        ):
             a, b = torch.randn(SIZE, SIZE).to(dtype), torch.randn(SIZE, SIZE).to(dtype)
             c, d = torch.empty(SIZE, SIZE), torch.empty(SIZE, SIZE, dtype=dtype)
-            ours, peer = in_turns(lambda: repeated_product(a, b, c), lambda: torch.mm(a, b, out=d))
+            ours, peer = in_turns(
+                partial(repeated_product, a, b, c), partial(torch.mm, a, b, out=d)
+            )
             ours /= REPEAT
             peak = host.fp32_gflops if dtype == torch.float32 else host.bf16_gflops
             torch.testing.assert_close(c, a.float() @ b.float(), rtol=1e-3, atol=1e-3)
             share = gflops(ours) / peak if peak else None
             common = dict(unit="GFLOP/s", higher_is_better=True, peak=share)
-            rows.append(Figure(f"matmul tile 128^3 {name}, 1 core", gflops(ours), gflops(peer), "torch.mm", target=target, **common))
+            rows.append(
+                Figure(
+                    f"matmul tile 128^3 {name}, 1 core",
+                    gflops(ours),
+                    gflops(peer),
+                    "torch.mm",
+                    target=target,
+                    **common,
+                )
+            )
             if dtype == torch.float32 and peak:
-                rows.append(Figure("matmul tile 128^3 fp32, share of FMA peak", gflops(ours), peak, "measured peak", target=0.9, **common))
+                rows.append(
+                    Figure(
+                        "matmul tile 128^3 fp32, share of FMA peak",
+                        gflops(ours),
+                        peak,
+                        "measured peak",
+                        target=0.9,
+                        **common,
+                    )
+                )
     finally:
         torch.set_num_threads(threads)
     return rows

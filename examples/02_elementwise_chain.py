@@ -28,9 +28,11 @@ def chain(x: pl.Tensor[[ROWS, COLS], pl.FP32], y: pl.Out[pl.Tensor[[ROWS, COLS],
 
 @pl.jit
 def chain_to_bf16(x: pl.Tensor[[1024, 1024], pl.FP32], y: pl.Out[pl.Tensor[[1024, 1024], pl.BF16]]):
-    for block in pl.spmd(32, name_hint="chain_cast"):
-        t = x[block * 32 : block * 32 + 32, 0:1024]
-        y[block * 32 : block * 32 + 32, 0:1024] = pl.cast(pl.add(pl.mul(t, 2.0), 1.0), pl.BF16, mode="rint")
+    for block in pl.spmd(64, name_hint="chain_cast"):
+        t = x[block * 16 : block * 16 + 16, 0:1024]
+        y[block * 16 : block * 16 + 16, 0:1024] = pl.cast(
+            pl.add(pl.mul(t, 2.0), 1.0), pl.BF16, mode="rint"
+        )
     return y
 
 

@@ -4,7 +4,7 @@ import pypto.language as pl
 import torch
 from program import Program, main
 
-ROWS, COLS, TILE = 1024, 2048, 8
+ROWS, COLS, TILE = 1024, 2048, 4
 
 
 @pl.jit.inline
@@ -15,7 +15,9 @@ def sigmoid(t):
 @pl.jit
 def relu(x: pl.Tensor[[ROWS, COLS], pl.FP32], y: pl.Out[pl.Tensor[[ROWS, COLS], pl.FP32]]):
     for b in pl.spmd(ROWS // TILE, name_hint="relu"):
-        y[b * TILE : b * TILE + TILE, 0:COLS] = pl.maximum(x[b * TILE : b * TILE + TILE, 0:COLS], 0.0)
+        y[b * TILE : b * TILE + TILE, 0:COLS] = pl.maximum(
+            x[b * TILE : b * TILE + TILE, 0:COLS], 0.0
+        )
     return y
 
 
@@ -55,8 +57,16 @@ def one_input():
 
 F = torch.nn.functional
 PROGRAMS = [
-    Program("relu", relu, one_input, lambda x, y: {1: x.double().relu()}, lambda x, y: y.copy_(x.relu())),
-    Program("silu", silu, one_input, lambda x, y: {1: F.silu(x.double())}, lambda x, y: y.copy_(F.silu(x))),
+    Program(
+        "relu", relu, one_input, lambda x, y: {1: x.double().relu()}, lambda x, y: y.copy_(x.relu())
+    ),
+    Program(
+        "silu",
+        silu,
+        one_input,
+        lambda x, y: {1: F.silu(x.double())},
+        lambda x, y: y.copy_(F.silu(x)),
+    ),
     Program(
         "gelu (tanh form)",
         gelu,

@@ -55,8 +55,15 @@ PROGRAMS = [
     Program(
         name="LayerNorm",
         entry=layer_norm,
-        inputs=lambda: (torch.randn(ROWS, COLS), torch.randn(1, COLS), torch.randn(1, COLS), torch.empty(ROWS, COLS)),
-        reference=lambda x, g, b, y: {3: F.layer_norm(x.double(), (COLS,), g[0].double(), b[0].double(), EPS)},
+        inputs=lambda: (
+            torch.randn(ROWS, COLS),
+            torch.randn(1, COLS),
+            torch.randn(1, COLS),
+            torch.empty(ROWS, COLS),
+        ),
+        reference=lambda x, g, b, y: {
+            3: F.layer_norm(x.double(), (COLS,), g[0].double(), b[0].double(), EPS)
+        },
         torch=lambda x, g, b, y: y.copy_(F.layer_norm(x, (COLS,), g[0], b[0], EPS)),
     ),
 ]

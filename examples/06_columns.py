@@ -33,7 +33,9 @@ def standardise(x: pl.Tensor[[ROWS, COLS], pl.FP32], y: pl.Out[pl.Tensor[[ROWS, 
     inverse = pl.create_tensor([1, COLS], dtype=pl.FP32)
     with pl.at(level=pl.Level.CORE_GROUP, name_hint="combine"):
         mean[0:1, 0:COLS] = pl.mul(pl.col_sum(sums[0:BLOCKS, 0:COLS]), 1.0 / ROWS)
-        inverse[0:1, 0:COLS] = pl.recip(pl.sub(pl.col_max(tops[0:BLOCKS, 0:COLS]), pl.col_min(lows[0:BLOCKS, 0:COLS])))
+        inverse[0:1, 0:COLS] = pl.recip(
+            pl.sub(pl.col_max(tops[0:BLOCKS, 0:COLS]), pl.col_min(lows[0:BLOCKS, 0:COLS]))
+        )
     for b in pl.spmd(BLOCKS, name_hint="apply"):
         m = mean[0:1, 0:COLS]
         i = inverse[0:1, 0:COLS]

@@ -52,7 +52,11 @@ PROGRAMS = [
     Program(
         name="matmul tile bf16",
         entry=matmul_bf16,
-        inputs=lambda: (torch.randn(128, 128).bfloat16(), torch.randn(128, 128).bfloat16(), torch.empty(128, 128)),
+        inputs=lambda: (
+            torch.randn(128, 128).bfloat16(),
+            torch.randn(128, 128).bfloat16(),
+            torch.empty(128, 128),
+        ),
         reference=lambda a, b, c: {2: a.double() @ b.double()},
         torch=lambda a, b, c: torch.mm(a, b),
         rtol=1e-5,

@@ -9,21 +9,25 @@ import torch
 from program import Program, main
 
 TOKENS, DIM, HIDDEN, LAYERS = 512, 1024, 2816, 3
-TM, TN, TK = 128, 128, 256
+TM, TK = 128, 256
+TH, TN = (
+    64,
+    128,
+)  # columns of a block: of the hidden layer (two accumulators and their product), of the output
 
 
 @pl.jit.inline
 def layer(x, gate, up, down, base, hidden, y):
     """y = (silu(x @ gate) * (x @ up)) @ down, for the weights that begin at row `base` of their stacks."""
-    for block in pl.spmd((TOKENS // TM) * (HIDDEN // TN), name_hint="gate_up"):
+    for block in pl.spmd((TOKENS // TM) * (HIDDEN // TH), name_hint="gate_up"):
         i = block % (TOKENS // TM) * TM
-        j = block // (TOKENS // TM) * TN
-        g = pl.create_tensor([TM, TN], dtype=pl.FP32)
-        u = pl.create_tensor([TM, TN], dtype=pl.FP32)
+        j = block // (TOKENS // TM) * TH
+        g = pl.create_tensor([TM, TH], dtype=pl.FP32)
+        u = pl.create_tensor([TM, TH], dtype=pl.FP32)
         for k in pl.pipeline(0, DIM, TK, stage=2):
             t = x[i : i + TM, k : k + TK]
-            wg = gate[base * DIM + k : base * DIM + k + TK, j : j + TN]
-            wu = up[base * DIM + k : base * DIM + k + TK, j : j + TN]
+            wg = gate[base * DIM + k : base * DIM + k + TK, j : j + TH]
+            wu = up[base * DIM + k : base * DIM + k + TK, j : j + TH]
             if k == 0:
                 g = pl.matmul(t, wg, out_dtype=pl.FP32)
                 u = pl.matmul(t, wu, out_dtype=pl.FP32)
@@ -31,7 +35,7 @@ def layer(x, gate, up, down, base, hidden, y):
                 g = pl.matmul_acc(g, t, wg)
                 u = pl.matmul_acc(u, t, wu)
         act = pl.mul(pl.mul(g, pl.recip(pl.add(pl.exp(pl.neg(g)), 1.0))), u)
-        hidden[i : i + TM, j : j + TN] = pl.cast(act, pl.BF16, mode="rint")
+        hidden[i : i + TM, j : j + TH] = pl.cast(act, pl.BF16, mode="rint")
     for block in pl.spmd((TOKENS // TM) * (DIM // TN), name_hint="down"):
         i = block % (TOKENS // TM) * TM
         j = block // (TOKENS // TM) * TN

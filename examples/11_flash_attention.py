@@ -96,7 +96,9 @@ def attention_causal(
         for d in pl.range(0, BQ, BK):  # the diagonal: a query sees the keys up to itself
             j = row + d
             s = pl.mul(pl.matmul(qt, k[j : j + BK, 0:DIM], b_trans=True), SCALE)
-            ahead = pl.col_expand_add(pl.row_expand_sub(pl.mul(s, 0.0), query), key)  # key - query, from the block's start
+            ahead = pl.col_expand_add(
+                pl.row_expand_sub(pl.mul(s, 0.0), query), key
+            )  # key - query, from the block's start
             ahead = pl.maximum(pl.add(ahead, pl.cast(d, pl.FP32)), 0.0)
             s = pl.sub(s, pl.mul(ahead, 1e30))
             m_new = pl.maximum(m, pl.row_max(s))
@@ -110,12 +112,17 @@ def attention_causal(
 
 
 def inputs(dtype):
-    return lambda: (*(torch.randn(HEADS * SEQ, DIM).to(dtype) for _ in range(3)), torch.empty(HEADS * SEQ, DIM, dtype=dtype))
+    return lambda: (
+        *(torch.randn(HEADS * SEQ, DIM).to(dtype) for _ in range(3)),
+        torch.empty(HEADS * SEQ, DIM, dtype=dtype),
+    )
 
 
 def sdpa(q, k, v, causal=False):
     heads = [t.view(1, HEADS, SEQ, DIM) for t in (q, k, v)]
-    return torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=causal).view(HEADS * SEQ, DIM)
+    return torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=causal).view(
+        HEADS * SEQ, DIM
+    )
 
 
 PROGRAMS = [

@@ -6,6 +6,7 @@
 import pypto.language as pl
 import torch
 from program import Program, main
+
 from pypto import ir
 
 

@@ -15,13 +15,14 @@ os.environ["PTO_CACHE"] = "0"
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import pypto  # noqa: E402
 import torch  # noqa: E402
 from program import Program, Report, check  # noqa: E402
 from pypto.runtime import RunConfig  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: E402
 from rich.table import Table  # noqa: E402
+
+import pypto  # noqa: E402
 
 
 def all_programs() -> list[Program]:
@@ -74,7 +75,9 @@ def main() -> int:
     write_trace(trace)
     console.print(f"trace: {os.path.relpath(trace)}  (open it in https://ui.perfetto.dev)")
     wrong = [r.name for r in reports if not r.ok]
-    console.print(f"{len(reports) - len(wrong)} programs right, {len(wrong)} wrong{': ' + ', '.join(wrong) if wrong else ''}")
+    console.print(
+        f"{len(reports) - len(wrong)} programs right, {len(wrong)} wrong{': ' + ', '.join(wrong) if wrong else ''}"
+    )
     return bool(wrong)
 
 

@@ -36,7 +36,9 @@ class Report:
     shapes: str
     max_error: float  # largest |got - reference|
     ok: bool  # every element within atol + rtol * |reference|
-    compile_ms: float  # cold: from a decorated function to loaded code, the compiler being in memory
+    compile_ms: (
+        float  # cold: from a decorated function to loaded code, the compiler being in memory
+    )
     run_ms: float
     torch_ms: float
 
@@ -87,12 +89,16 @@ def check(program: Program) -> Report:
         ok &= bool((difference <= program.atol + program.rtol * want.abs()).all())
     run_ms = milliseconds(lambda: program.entry(*args))
     torch_ms = milliseconds(lambda: program.torch(*args))
-    return Report(program.name, shapes_of(args), error, ok, max(first * 1e3 - run_ms, 0.0), run_ms, torch_ms)
+    return Report(
+        program.name, shapes_of(args), error, ok, max(first * 1e3 - run_ms, 0.0), run_ms, torch_ms
+    )
 
 
 def main(programs: Sequence[Program]) -> None:
     """Entry of `python examples/NN_name.py`."""
-    from pypto import warm_up  # loads the compiler, so that the first compile time is the compiler's own
+    from pypto import (
+        warm_up,
+    )  # loads the compiler, so that the first compile time is the compiler's own
 
     warm_up()
     for program in programs:

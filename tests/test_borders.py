@@ -32,7 +32,11 @@ OWNER = {
 
 def sources(system: str, suffixes: tuple[str, ...]) -> list[Path]:
     folder = ROOT / system
-    return [f for f in folder.rglob("*") if f.suffix in suffixes and f.is_file()] if folder.is_dir() else []
+    return (
+        [f for f in folder.rglob("*") if f.suffix in suffixes and f.is_file()]
+        if folder.is_dir()
+        else []
+    )
 
 
 def uses(file: Path) -> set[str]:

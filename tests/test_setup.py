@@ -18,7 +18,9 @@ def fake(folder: Path, name: str, body: str) -> None:
 
 def run_setup(folder: Path) -> subprocess.CompletedProcess:
     env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-    return subprocess.run(["bash", str(ROOT / "tools/setup.sh")], env=env, capture_output=True, text=True)
+    return subprocess.run(
+        ["bash", str(ROOT / "tools/setup.sh")], env=env, capture_output=True, text=True
+    )
 
 
 def test_missing_packages_are_named_when_they_cannot_be_installed(tmp_path):
