@@ -20,6 +20,7 @@ from pypto.source import Record, Snapshot, snapshot
 _PACKAGE = Path(__file__).resolve().parent
 
 
+@functools.cache
 def core():
     """pypto._core, which calls compiled programs."""
     try:
@@ -29,6 +30,10 @@ def core():
             f"the package is not built: {error}",
             hint="build it with `make build`, or install the wheel",
         ) from None
+    if knobs.get("PTO_TRACE"):
+        from pypto.runtime import trace
+
+        trace.record_process(_core, os.path.abspath(knobs.get("PTO_TRACE")))
     return _core
 
 

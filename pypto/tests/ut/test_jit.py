@@ -328,3 +328,21 @@ def test_switched_off_the_cache_keeps_nothing(script):
     for _ in range(2):
         assert outcome(run_script(script, {"PTO_CACHE": "0"}))[0][:2] == ["True", "True"]
     assert not cache.folder().exists()
+
+
+def test_pto_trace_records_the_process(script, tmp_path):
+    path = tmp_path / "process.json"
+    outcome(run_script(script, {"PTO_TRACE": str(path)}))
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {"compile", "call"} <= {event.get("cat") for event in events}
+    # Stages lie inside the compilation, on one clock with the call that follows it.
+    whole = next(event for event in events if event.get("name") == "compile entry")
+    call = next(event for event in events if event.get("cat") == "call")
+    assert whole["ts"] + whole["dur"] <= call["ts"]
+
+
+def test_pto_dump_writes_every_stage(script, tmp_path):
+    outcome(run_script(script, {"PTO_DUMP": str(tmp_path / "dump")}))
+    stages = sorted(path.name for path in (tmp_path / "dump/entry/passes_dump").iterdir())
+    assert len(stages) > 2
+    assert stages[0].startswith("00_after_")

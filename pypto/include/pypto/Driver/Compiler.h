@@ -11,6 +11,7 @@
 #include "pypto/Diagnostic.h"
 #include "pypto/Importer/PyAst.h"
 #include <map>
+#include <string>
 
 namespace pypto {
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pypto import backend, bridge, cache, executable
+from pypto import backend, bridge, cache, executable, knobs
 from pypto.enums import (
     BackendType,
     OptimizationStrategy,
@@ -64,6 +64,8 @@ def compile(
     dumps = dump_passes is True or (
         isinstance(dump_passes, PassDumpLevel) and dump_passes is not PassDumpLevel.NONE
     )
+    if output_dir is None and knobs.get("PTO_DUMP"):
+        output_dir, dumps = os.path.join(knobs.get("PTO_DUMP"), made.name), True
     options = {**bridge.default_options(), "platform": platform}
     snap = snapshot(made.functions)
     headers = _cached(made, snap, options)

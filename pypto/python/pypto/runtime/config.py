@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -161,11 +162,13 @@ class RunConfig:
         """Writes the files of a compilation and gives their folder."""
         from pypto.ir import artifacts
 
-        folder = self.save_kernels_dir or _dump_folder() or artifacts.new_folder(name)
+        dumps = _dump_folder()
+        folder = self.save_kernels_dir or (dumps and os.path.join(dumps, name))
+        folder = folder or artifacts.new_folder(name)
         artifacts.write(
             folder,
             result,
-            dumps=self.dump_passes is not PassDumpLevel.NONE or bool(_dump_folder()),
+            dumps=self.dump_passes is not PassDumpLevel.NONE or bool(dumps),
             profile=self.compile_profiling,
         )
         return folder

@@ -8,8 +8,6 @@ import os
 import tempfile
 from contextlib import contextmanager
 
-from pypto import knobs
-
 _depth = 0
 
 
@@ -66,9 +64,9 @@ def recording(path: str | None):
         stop(path)
 
 
-def start_from_environment() -> None:
-    """Records the whole process where PTO_TRACE names a file."""
-    path = knobs.get("PTO_TRACE")
-    if path and not active():
-        start()
-        atexit.register(stop, os.path.abspath(path))
+def record_process(core, path: str) -> None:
+    """Records from now to the end of the process into `path` (PTO_TRACE)."""
+    global _depth
+    _depth += 1
+    core.trace_start()
+    atexit.register(stop, path)
