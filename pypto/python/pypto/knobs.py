@@ -107,6 +107,30 @@ KNOBS: tuple[Knob, ...] = (
         "",
         "any value turns colours off (https://no-color.org)",
     ),
+    Knob(
+        "PTO_NPU_SOC",
+        "text",
+        "Ascend910B1",
+        "product that the simulated NPU of torch is",
+    ),
+    Knob(
+        "PTO_NPU_COUNT",
+        "int",
+        2,
+        "simulated NPUs that torch sees",
+    ),
+    Knob(
+        "PTO_NPU_MEMORY",
+        "size",
+        0,
+        "memory of a simulated NPU (0: what the product has)",
+    ),
+    Knob(
+        "PTO_NPU_ASYNC",
+        "flag",
+        False,
+        "queue every operator of the simulated NPU behind its call",
+    ),
 )
 
 _BY_ENV = {knob.env: knob for knob in KNOBS}
