@@ -20,14 +20,26 @@ inline double best(int rounds, const std::function<void()> &body) {
   return result;
 }
 
-/// One JSON row. `ratio` is peer / ours where lower is better, ours / peer where higher is.
+/// Prints rows as one JSON list (`--json`) or one object per line.
+inline bool asList = false;
+inline int rows = 0;
+
+/// One row. Lower is better unless said otherwise; `target` is the least ratio to the peer. A
+/// figure without a peer is compared with its goal.
 inline void row(const char *name, double ours, double peer, const char *peerName, const char *unit,
                 double target, bool higherIsBetter = false) {
-  double ratio = peer > 0 ? (higherIsBetter ? ours / peer : peer / ours) : 0;
-  std::printf("{\"name\": \"%s\", \"ours\": %.4g, \"peer\": %.4g, \"peer_name\": \"%s\", "
-              "\"unit\": \"%s\", \"ratio\": %.3g, \"target\": %.4g}\n",
-              name, ours, peer, peerName, unit, ratio, target);
+  double ratio = higherIsBetter ? ours / peer : ours > 0 ? peer / ours : 1e9;
+  std::printf("%s{\"name\": \"%s\", \"ours\": %.4g, \"peer\": %.4g, \"peer_name\": \"%s\", "
+              "\"unit\": \"%s\", \"ratio\": %.3g, \"target\": %.4g, \"higher_is_better\": %s}",
+              asList ? (rows++ ? ",\n" : "[\n") : "", name, ours, peer, peerName, unit, ratio,
+              target, higherIsBetter ? "true" : "false");
+  if (!asList)
+    std::printf("\n");
   std::fflush(stdout);
+}
+inline void goal(const char *name, double ours, double value, const char *unit,
+                 bool higherIsBetter = false) {
+  row(name, ours, value, "goal", unit, 1.0, higherIsBetter);
 }
 
 // Peers, each in its own file because their flags and headers differ. Seconds for one execution.

@@ -1,7 +1,7 @@
 //===- SimplerBench.cpp - figures of the task runtime ---------------------===//
 //
 // Each row: what, our figure, the peer's figure in the same run, the ratio, the target.
-// Usage: simpler_bench [threads]
+// Usage: simpler_bench [--json] [threads]
 //
 //===----------------------------------------------------------------------===//
 #include "Bench.h"
@@ -29,6 +29,7 @@ void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 namespace {
 
 using bench::best;
+using bench::goal;
 using bench::row;
 
 const SimplerKernel kEmpty{[](int64_t *) {}, "empty", nullptr, 0, SIMPLER_AIV};
@@ -75,11 +76,12 @@ void chains(SimplerWorker *worker, int threads) {
     });
   });
   double ours = seconds / kTasks * 1e9;
+  goal("chains: submit + 3 regions + run, per task", ours, 150, "ns");
   row("chains: submit + 3 regions + run, per task", ours,
-      bench::ompDependChains(kChains, kLength, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+      bench::ompDependChains(kChains, kLength, threads) / kTasks * 1e9, "OpenMP depend", "ns", 3);
   row("chains: submit + 3 regions + run, per task", ours,
       bench::tbbFlowGraphChains(kChains, kLength, threads) / kTasks * 1e9,
-      "TBB flow graph, build + run", "ns", 150);
+      "TBB flow graph, build + run", "ns", 1);
 }
 
 void independent(SimplerWorker *worker, int threads) {
@@ -95,11 +97,12 @@ void independent(SimplerWorker *worker, int threads) {
     });
   });
   double ours = seconds / kTasks * 1e9;
+  goal("independent: submit + 3 regions + run, per task", ours, 150, "ns");
   row("independent: submit + 3 regions + run, per task", ours,
-      bench::ompDependIndependent(kTasks, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+      bench::ompDependIndependent(kTasks, threads) / kTasks * 1e9, "OpenMP depend", "ns", 3);
   row("independent: submit + 3 regions + run, per task", ours,
       bench::tbbTaskGroup(kTasks, threads) / kTasks * 1e9, "TBB task_group, no dependencies", "ns",
-      150);
+      0.2);
 }
 
 void wave(SimplerWorker *worker, int threads) {
@@ -117,10 +120,10 @@ void wave(SimplerWorker *worker, int threads) {
   });
   double ours = seconds / kTasks * 1e9;
   row("300 x 300 wave: submit + 3 regions + run, per task", ours,
-      bench::ompDependWave(kSide, threads) / kTasks * 1e9, "OpenMP depend", "ns", 150);
+      bench::ompDependWave(kSide, threads) / kTasks * 1e9, "OpenMP depend", "ns", 3);
   row("300 x 300 wave: submit + 3 regions + run, per task", ours,
       bench::tbbFlowGraphWave(kSide, threads) / kTasks * 1e9, "TBB flow graph, build + run", "ns",
-      150);
+      1);
 }
 
 void startLatency(SimplerWorker *worker) {
@@ -141,17 +144,29 @@ void startLatency(SimplerWorker *worker) {
       });
     }
   });
-  row("run start to first task, warm", sum / kRounds * 1e6, 0, "", "us", 1);
-  row("whole run of one task, warm", whole / kRounds * 1e6, 0, "", "us", 5);
+  goal("run start to first task, warm", sum / kRounds * 1e6, 5, "us");
+  goal("whole run of one task, warm", whole / kRounds * 1e6, 5, "us");
 }
 
 void speedUp(SimplerWorker *two) {
   SimplerWorker *one = simpler_worker_create("a2a3sim", 1);
+  // A fixed amount of arithmetic, about 100 us: a thread that loses its core must still do all of
+  // it.
+  static volatile uint64_t work = 1;
+  auto spin = [](uint64_t rounds) {
+    uint64_t x = work;
+    for (uint64_t i = 0; i < rounds; ++i)
+      x = x * 6364136223846793005ull + 1442695040888963407ull;
+    work = x;
+  };
+  static uint64_t rounds;
+  rounds = static_cast<uint64_t>(100e-6 / best(20, [&] { spin(100000); }) * 100000);
   static const SimplerKernel busy{[](int64_t *) {
-                                    auto end = std::chrono::steady_clock::now() +
-                                               std::chrono::microseconds(100);
-                                    while (std::chrono::steady_clock::now() < end)
-                                      ;
+                                    uint64_t x = 1;
+                                    for (uint64_t i = 0; i < rounds; ++i) {
+                                      x = x * 6364136223846793005ull + 1442695040888963407ull;
+                                      asm volatile("" : "+r"(x));
+                                    }
                                   },
                                   "busy", nullptr, 0, SIMPLER_AIV};
   std::vector<float> memory(16 * 64);
@@ -170,7 +185,7 @@ void speedUp(SimplerWorker *two) {
     });
   };
   double alone = program(one), both = program(two);
-  row("speed-up of 2 threads, 100 us tasks, random DAG", alone / both, 0, "", "x", 1.9, true);
+  goal("speed-up of 2 threads, 100 us tasks, random DAG", alone / both, 1.9, "x", true);
   simpler_worker_destroy(one);
 }
 
@@ -191,9 +206,8 @@ void million(SimplerWorker *worker) {
                 SIMPLER_ARG_INOUT);
     });
   });
-  row("1,000,000 tasks with 3 edges each", seconds, 0, "", "s", 1);
-  row("peak memory they add", static_cast<double>(residentKiB() - before) / 1024, 0, "", "MiB",
-      200);
+  goal("1,000,000 tasks with 3 edges each", seconds, 1, "s");
+  goal("peak memory they add", static_cast<double>(residentKiB() - before) / 1024, 200, "MiB");
 }
 
 void steadyState(SimplerWorker *worker) {
@@ -218,8 +232,7 @@ void steadyState(SimplerWorker *worker) {
     counted = allocations.load() - before;
   };
   orchestrate(worker, body);
-  row("heap allocations per task, steady state", static_cast<double>(counted) / 40000, 0, "", "",
-      0);
+  goal("heap allocations per task, steady state", static_cast<double>(counted) / 40000, 0, "");
 }
 
 void traceCost(SimplerWorker *worker) {
@@ -241,14 +254,20 @@ void traceCost(SimplerWorker *worker) {
   program(traced);
   simpler_trace_start(traced);
   double on = program(traced);
-  row("recording one event", (on - off) / kTasks * 1e9, 0, "", "ns", 20);
+  goal("recording one event", (on - off) / kTasks * 1e9, 20, "ns");
   simpler_worker_destroy(traced);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  int threads = argc > 1 ? std::atoi(argv[1]) : 2;
+  int threads = 2;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0)
+      bench::asList = true;
+    else
+      threads = std::atoi(argv[i]);
+  }
   SimplerWorker *worker = simpler_worker_create("a2a3sim", threads);
   if (!worker) {
     std::fprintf(stderr, "%s\n", simpler_last_error());
@@ -263,4 +282,6 @@ int main(int argc, char **argv) {
   traceCost(worker);
   million(worker);
   simpler_worker_destroy(worker);
+  if (bench::asList)
+    std::printf("\n]\n");
 }
