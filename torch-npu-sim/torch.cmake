@@ -74,3 +74,13 @@ if(PTO_BUILD_TESTS)
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests/extension
     BUILD_RPATH "${npu_package}/lib;${torch_dir}/lib")
 endif()
+
+# `import torch` loads the device by itself where this metadata is on the module path.
+set(npu_metadata ${CMAKE_CURRENT_BINARY_DIR}/torch_npu_sim-2.10.0.post2.dist-info)
+file(CONFIGURE OUTPUT ${npu_metadata}/METADATA
+     CONTENT "Metadata-Version: 2.1\nName: torch-npu-sim\nVersion: 2.10.0.post2\n")
+file(CONFIGURE OUTPUT ${npu_metadata}/entry_points.txt
+     CONTENT "[torch.backends]\ntorch_npu = torch_npu_autoload:_autoload\n")
+add_custom_command(TARGET torch_npu_C POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${npu_metadata}
+          ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_npu_sim-2.10.0.post2.dist-info)

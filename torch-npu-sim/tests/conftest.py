@@ -52,7 +52,12 @@ def run_python():
         path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", text],
-            env={**os.environ, "PYTHONPATH": path, "PTO_NPU_TEST_EXT": str(HERE / "extension/npu_test_extension.so"), **env},
+            env={
+                **os.environ,
+                "PYTHONPATH": path,
+                "PTO_NPU_TEST_EXT": str(HERE / "extension/npu_test_extension.so"),
+                **env,
+            },
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -9,7 +9,7 @@ def test_policies(dtype):
     a = torch.randn(4, 4, device="npu")
     with torch.autocast("npu", dtype=dtype):
         assert (a @ a).dtype == dtype
-        assert torch.exp((a @ a)).dtype == torch.float32
+        assert torch.exp(a @ a).dtype == torch.float32
         assert torch.cat([a, a.to(dtype)]).dtype == torch.float32
         assert torch.nn.functional.softmax(a.to(dtype), -1).dtype == torch.float32
         assert (a + a.to(dtype)).dtype == torch.float32

@@ -61,7 +61,9 @@ def library():
     lib.define("scale(Tensor x, float by) -> Tensor")
     lib.impl("scale", lambda x, by: x * by, "CPU")
     torch.library.register_fake("npu_test::scale", lambda x, by: torch.empty_like(x), lib=lib)
-    torch.library.register_autograd("npu_test::scale", lambda ctx, g: (g * ctx.by, None), setup_context=keep, lib=lib)
+    torch.library.register_autograd(
+        "npu_test::scale", lambda ctx, g: (g * ctx.by, None), setup_context=keep, lib=lib
+    )
     yield torch.ops.npu_test.scale
     lib._destroy()
 
@@ -89,7 +91,9 @@ def test_operator_with_a_cpu_kernel_runs_on_the_device(library):
         lambda x: torch.cumsum(x.sin(), 0),
         lambda x: torch.nn.functional.conv2d(x[None, None], x[None, None, :2, :2]),
         lambda x: torch.fft.rfft(x).abs(),
-        lambda x: torch.linalg.solve(x @ x.t() + torch.eye(len(x), device=x.device, dtype=x.dtype), x),
+        lambda x: torch.linalg.solve(
+            x @ x.t() + torch.eye(len(x), device=x.device, dtype=x.dtype), x
+        ),
     ],
 )
 def test_gradcheck(function):

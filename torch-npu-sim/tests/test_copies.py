@@ -6,7 +6,15 @@ import pytest
 import torch
 
 PLACES = list(itertools.product(["cpu", "npu:0", "npu:1"], repeat=2))
-DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool, torch.complex64]
+DTYPES = [
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+    torch.complex64,
+]
 
 
 @pytest.mark.parametrize(("source", "target"), PLACES)
@@ -19,7 +27,11 @@ def test_contents(source, target):
     assert torch.equal(y.cpu(), x.t())
     z = torch.zeros(3, 7, 5, device=target)
     z[1:, ::2].copy_(x[::2].to(source))  # strided and broadcast
-    assert torch.equal(z[2].cpu()[::2], x[::2]) and z[0].sum().item() == 0 and z[:, 1].sum().item() == 0
+    assert (
+        torch.equal(z[2].cpu()[::2], x[::2])
+        and z[0].sum().item() == 0
+        and z[:, 1].sum().item() == 0
+    )
 
 
 @pytest.mark.parametrize("a", DTYPES)

@@ -57,7 +57,8 @@ def test_properties():
 
 def test_other_product(run_python):
     code, out = run_python(
-        "import torch, torch_npu; print(torch.npu.get_device_name(), torch.npu.get_soc_version())", PTO_NPU_SOC="Ascend950PR"
+        "import torch, torch_npu; print(torch.npu.get_device_name(), torch.npu.get_soc_version())",
+        PTO_NPU_SOC="Ascend950PR",
     )
     assert (code, out.strip()) == (0, "Ascend950PR 3510")
     code, out = run_python("import torch, torch_npu; torch.npu.init()", PTO_NPU_SOC="Ascend1")
@@ -77,7 +78,9 @@ for visible in ["0", "0,1", "1,0", "", "0,7,1", "1"]:
 
 
 def test_no_device_says_why(run_python):
-    code, out = run_python("import torch, torch_npu; torch.ones(1, device='npu')", ASCEND_RT_VISIBLE_DEVICES="")
+    code, out = run_python(
+        "import torch, torch_npu; torch.ones(1, device='npu')", ASCEND_RT_VISIBLE_DEVICES=""
+    )
     assert code and "ASCEND_RT_VISIBLE_DEVICES" in out
 
 
@@ -92,7 +95,9 @@ def test_modules_and_storages():
     assert module.weight.device.type == "npu"
     storage = torch.arange(4, dtype=torch.int32).untyped_storage().npu()
     assert storage.device.type == "npu" and storage.is_npu
-    assert bytes(storage.cpu().tolist()) == bytes(torch.arange(4, dtype=torch.int32).untyped_storage().tolist())
+    assert bytes(storage.cpu().tolist()) == bytes(
+        torch.arange(4, dtype=torch.int32).untyped_storage().tolist()
+    )
 
 
 def test_accelerator_api():
@@ -106,3 +111,24 @@ def test_refuses_a_second_backend(run_python):
     text = "import torch; torch.utils.rename_privateuse1_backend('other')\nimport torch_npu"
     code, out = run_python(text)
     assert code and "already belongs to 'other'" in out
+
+
+def test_torch_brings_the_device_with_it(run_python):
+    text = "import torch; print((torch.ones(2, device='npu') + 1).tolist())"
+    code, out = run_python(text)
+    assert (code, out.strip()) == (0, "[2.0, 2.0]")
+    code, out = run_python(text, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert code and "npu" in out
+
+
+def test_autoload_that_fails_leaves_torch_usable(run_python, tmp_path):
+    (tmp_path / "torch_npu").mkdir()
+    (tmp_path / "torch_npu/__init__.py").write_text("raise ImportError('no library')")
+    text = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch; print(torch.ones(1).item())"
+    code, out = run_python(text)
+    assert (code, out.strip()) == (0, "1.0")
+
+
+def test_acl_module(run_python):
+    code, out = run_python("import acl; print(acl.get_soc_name())")
+    assert (code, out.strip()) == (0, "Ascend910B1")

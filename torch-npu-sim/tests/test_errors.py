@@ -21,7 +21,9 @@ def test_error_behind_its_call_is_sticky_until_a_wait(ext):
     y = x.index_select(0, bad)  # its shapes are right: fails when it runs
     assert y.shape == (1,)
     ext.open_gates()
-    with pytest.raises(RuntimeError, match=r"NPU operator 'aten::index_select' failed on device 0: .*out of range"):
+    with pytest.raises(
+        RuntimeError, match=r"NPU operator 'aten::index_select' failed on device 0: .*out of range"
+    ):
         torch.npu.synchronize()
     torch.npu.synchronize()
     assert usable()
@@ -42,7 +44,9 @@ def test_wrong_shapes_are_told_at_once_although_the_stream_is_busy(ext):
 
 def test_code_of_a_queued_operator(ext):
     ext.fail_with("MyMatmul", 161002, False)
-    with pytest.raises(RuntimeError, match="'MyMatmul' failed on device 0: it returned error code 161002"):
+    with pytest.raises(
+        RuntimeError, match="'MyMatmul' failed on device 0: it returned error code 161002"
+    ):
         torch.npu.synchronize()
     assert usable()
 
@@ -99,7 +103,9 @@ def test_mixed_devices():
 def test_operator_without_any_kernel():
     lib = torch.library.Library("npu_none", "DEF")
     lib.define("op(Tensor x) -> Tensor")
-    with pytest.raises(NotImplementedError, match="npu_none::op.*neither a kernel for PrivateUse1 nor one for CPU"):
+    with pytest.raises(
+        NotImplementedError, match="npu_none::op.*neither a kernel for PrivateUse1 nor one for CPU"
+    ):
         torch.ops.npu_none.op(torch.ones(1, device="npu"))
     lib._destroy()
 

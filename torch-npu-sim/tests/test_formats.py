@@ -21,7 +21,8 @@ def test_base_formats_by_rank():
 
 
 @pytest.mark.parametrize(
-    ("dtype", "width"), [(torch.float16, 16), (torch.bfloat16, 16), (torch.int8, 32), (torch.float32, 8)]
+    ("dtype", "width"),
+    [(torch.float16, 16), (torch.bfloat16, 16), (torch.int8, 32), (torch.float32, 8)],
 )
 @pytest.mark.parametrize("shape", [(32, 64), (16, 16), (17, 33), (1, 1), (2, 3, 40, 20)])
 def test_nz_blocks_the_bytes(internal, ext, dtype, width, shape):
@@ -32,7 +33,11 @@ def test_nz_blocks_the_bytes(internal, ext, dtype, width, shape):
     m1, n1 = -(-m // 16), -(-n // width)
     sizes = [*shape[:-2], n1, m1, 16, width]
     assert ext.storage_sizes(nz) == sizes
-    raw = torch.empty(0, dtype=dtype, device="npu").set_(nz.untyped_storage().cpu().npu(), 0, sizes).cpu()
+    raw = (
+        torch.empty(0, dtype=dtype, device="npu")
+        .set_(nz.untyped_storage().cpu().npu(), 0, sizes)
+        .cpu()
+    )
     padded = torch.zeros(*shape[:-2], m1 * 16, n1 * width, dtype=dtype)
     padded[..., :m, :n] = plain
     blocks = padded.unflatten(-1, (n1, width)).unflatten(-3, (m1, 16))  # m1 16 n1 width
@@ -71,10 +76,15 @@ def test_nz_needs_permission_and_rank():
 
 
 def test_quant_matmul():
-    a, b = torch.randint(-9, 9, (4, 32), dtype=torch.int8), torch.randint(-9, 9, (32, 6), dtype=torch.int8)
+    a, b = (
+        torch.randint(-9, 9, (4, 32), dtype=torch.int8),
+        torch.randint(-9, 9, (32, 6), dtype=torch.int8),
+    )
     scale = torch.rand(6)
     got = torch_npu.npu_quant_matmul(a.npu(), b.npu(), scale.npu(), output_dtype=torch.float16)
     want = ((a.int() @ b.int()).float() * scale).half()
     assert got.dtype == torch.float16 and torch.equal(got.cpu(), want)
     saturated = torch_npu.npu_quant_matmul(a.npu(), b.npu(), torch.full((1,), 100.0, device="npu"))
-    assert torch.equal(saturated.cpu(), ((a.int() @ b.int()).float() * 100).round().clamp(-128, 127).to(torch.int8))
+    assert torch.equal(
+        saturated.cpu(), ((a.int() @ b.int()).float() * 100).round().clamp(-128, 127).to(torch.int8)
+    )

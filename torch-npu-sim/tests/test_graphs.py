@@ -24,12 +24,16 @@ def test_capture_runs_nothing_and_replay_uses_new_contents():
     for value in (1.0, 3.0):
         x.fill_(value)
         g.replay()
-        torch.testing.assert_close(y.cpu(), torch.nn.functional.gelu(torch.full((8,), value * 2)).sum())
+        torch.testing.assert_close(
+            y.cpu(), torch.nn.functional.gelu(torch.full((8,), value * 2)).sum()
+        )
     assert counter.item() == 2
 
 
 def test_replay_of_a_module_equals_eager():
-    net = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.LayerNorm(32), torch.nn.SiLU(), torch.nn.Linear(32, 4)).npu()
+    net = torch.nn.Sequential(
+        torch.nn.Linear(8, 32), torch.nn.LayerNorm(32), torch.nn.SiLU(), torch.nn.Linear(32, 4)
+    ).npu()
     x = torch.randn(5, 8, device="npu")
     with torch.no_grad():
         g, y = capture(lambda: net(x))
@@ -167,7 +171,10 @@ def test_order_of_calls():
         pass
     with pytest.raises(RuntimeError, match="captured on device 0"), torch.npu.device(1):
         g.replay()
-    with pytest.raises(ValueError, match="capture_error_mode"), torch.npu.graph(torch.npu.NPUGraph(), capture_error_mode="x"):
+    with (
+        pytest.raises(ValueError, match="capture_error_mode"),
+        torch.npu.graph(torch.npu.NPUGraph(), capture_error_mode="x"),
+    ):
         pass
 
 

@@ -47,7 +47,10 @@ def test_out_of_memory():
     try:
         torch.npu.set_memory_limit(torch.npu.memory_reserved() + 64 * MiB)
         kept = torch.empty(40 * MiB, dtype=torch.uint8, device="npu")
-        with pytest.raises(torch.OutOfMemoryError, match=r"NPU out of memory. Tried to allocate 32.00 MiB. NPU 0 has a total"):
+        with pytest.raises(
+            torch.OutOfMemoryError,
+            match=r"NPU out of memory. Tried to allocate 32.00 MiB. NPU 0 has a total",
+        ):
             torch.empty(32 * MiB, dtype=torch.uint8, device="npu")
         with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate 40.00 MiB"):
             kept + 1

@@ -12,7 +12,9 @@ import warnings
 import pytest
 import torch
 
-opinfo = pytest.importorskip("torch.testing._internal.common_methods_invocations", exc_type=ImportError)
+opinfo = pytest.importorskip(
+    "torch.testing._internal.common_methods_invocations", exc_type=ImportError
+)
 pytree = torch.utils._pytree
 
 SPARSE = "the device holds strided tensors only"
@@ -55,7 +57,9 @@ def dtype_of(op):
 def check(op, dtype, samples=6):
     differentiable = dtype.is_floating_point and op.supports_autograd
     ran = 0
-    for sample in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=differentiable), samples):
+    for sample in itertools.islice(
+        op.sample_inputs("cpu", dtype, requires_grad=differentiable), samples
+    ):
         host = moved((sample.input, sample.args, sample.kwargs), "cpu")
         device = moved((sample.input, sample.args, sample.kwargs), "npu")
         torch.manual_seed(1)
@@ -99,7 +103,9 @@ OTHER_TYPES = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("op", "dtype"), OTHER_TYPES, ids=lambda v: getattr(v, "full_name", str(v)))
+@pytest.mark.parametrize(
+    ("op", "dtype"), OTHER_TYPES, ids=lambda v: getattr(v, "full_name", str(v))
+)
 def test_other_types_equal_cpu(op, dtype):
     assert check(op, dtype, samples=3) > 0
 

@@ -24,7 +24,10 @@ print("parent:", (x + 1).sum().item())
 """
     code, out = run_python(text)
     assert code == 0
-    assert "child: Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the" in out
+    assert (
+        "child: Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the"
+        in out
+    )
     assert "bad fork: True 6.0" in out and "parent: 6.0" in out
 
 
@@ -63,7 +66,9 @@ def test_data_loader_workers():
     from torch.utils.data import DataLoader, TensorDataset
 
     torch.ones(1, device="npu")
-    loader = DataLoader(TensorDataset(torch.arange(16.0)), batch_size=4, num_workers=2, pin_memory=True)
+    loader = DataLoader(
+        TensorDataset(torch.arange(16.0)), batch_size=4, num_workers=2, pin_memory=True
+    )
     total = sum(batch.npu(non_blocking=True).sum().item() for (batch,) in loader)
     assert total == 120
 

@@ -55,7 +55,10 @@ def test_own_generator():
     g = torch.Generator(device="npu").manual_seed(9)
     a = torch.randperm(10, device="npu", generator=g)
     assert torch.equal(torch.randperm(10, device="npu", generator=g.manual_seed(9)), a)
-    assert torch.npu.default_generators[0].device.type == "npu" and len(torch.npu.default_generators) == 2
+    assert (
+        torch.npu.default_generators[0].device.type == "npu"
+        and len(torch.npu.default_generators) == 2
+    )
     torch.npu.manual_seed(77)
     assert torch.npu.initial_seed() == 77
 

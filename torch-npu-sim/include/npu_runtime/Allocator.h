@@ -4,9 +4,9 @@
 // ordered behind its last use there. Uses on other streams are made known by recordStream(); such a
 // block waits until these streams have passed the point of its release.
 //
-// Running work allocates at its own place in the stream, which lies before that of the host: what the host has
-// freed may still be read by work that waits behind. So kernels have caches of their own, and a kernel's
-// block that the host frees waits for the stream unless that is idle.
+// Running work allocates at its own place in the stream, which lies before that of the host: what
+// the host has freed may still be read by work that waits behind. So kernels have caches of their
+// own, and a kernel's block that the host frees waits for the stream unless that is idle.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -41,7 +41,7 @@ struct Stat {
 using Stat3 = std::array<Stat, 3>;
 
 struct MemoryStats {
-  Stat3 allocations, segments, active, inactiveSplit;                         // counts
+  Stat3 allocations, segments, active, inactiveSplit;                                   // counts
   Stat3 allocatedBytes, reservedBytes, activeBytes, inactiveSplitBytes, requestedBytes; // bytes
   int64_t retries = 0, outOfMemory = 0, deviceAllocs = 0, deviceFrees = 0;
 };
@@ -54,10 +54,12 @@ public:
   ~Allocator();
 
   /// At least `bytes` bytes, 512-byte aligned, ordered on `stream`. Null for zero bytes.
-  /// Throws OutOfMemory. Blocks only when memory is short. Any thread. `inKernel`: by work running on `stream`.
+  /// Throws OutOfMemory. Blocks only when memory is short. Any thread. `inKernel`: by work running
+  /// on `stream`.
   Block *allocate(size_t bytes, Stream &stream, bool inKernel = false);
   void release(Block *block);
-  /// The block is used on `stream`: its memory is not reused before that stream has passed its release.
+  /// The block is used on `stream`: its memory is not reused before that stream has passed its
+  /// release.
   void recordStream(Block *block, Stream &stream);
 
   static void *data(const Block *block);
@@ -76,8 +78,8 @@ public:
   void setLimit(size_t bytes);
   size_t reserved() const;
 
-  /// Allocations on captured streams come from the pool of their capture. A pool lives while graphs hold it;
-  /// after the last release its blocks join the common pool as they become free.
+  /// Allocations on captured streams come from the pool of their capture. A pool lives while graphs
+  /// hold it; after the last release its blocks join the common pool as they become free.
   void retainPool(uint64_t pool);
   void releasePool(uint64_t pool);
 

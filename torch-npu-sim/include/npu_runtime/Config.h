@@ -29,14 +29,17 @@ struct Config {
   bool queuePerStream = false; ///< PER_STREAM_QUEUE=1
   bool launchBlocking = false; ///< ASCEND_LAUNCH_BLOCKING=1: mode 0 and a wait after each launch
   bool forceAsync = false;     ///< PTO_NPU_ASYNC=1: idle streams do not run work on the caller
-  size_t memoryBytes = 0;      ///< limit per device: PTO_NPU_MEMORY, else the product's, at most 80 % of the host's
+  size_t memoryBytes =
+      0; ///< limit per device: PTO_NPU_MEMORY, else the product's, at most 80 % of the host's
 };
 
-/// The process's configuration. Throws std::invalid_argument, naming the variable, for a value that has no meaning.
+/// The process's configuration. Throws std::invalid_argument, naming the variable, for a value that
+/// has no meaning.
 NPU_API const Config &config();
 
 /// Devices that the process sees: PTO_NPU_COUNT (default 2) narrowed by ASCEND_RT_VISIBLE_DEVICES
-/// (ascending list of indices, the rest after the first bad entry is dropped; empty means none). Never throws.
+/// (ascending list of indices, the rest after the first bad entry is dropped; empty means none).
+/// Never throws.
 NPU_API int visibleDeviceCount() noexcept;
 
 } // namespace npu

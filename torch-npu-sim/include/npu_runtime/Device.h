@@ -33,7 +33,8 @@ public:
   /// The queue that launches for this stream.
   TaskQueue &taskQueue(Stream &stream);
 
-  /// Waits for the task queue and all streams. Throws the pending error, and an error if a stream is being captured.
+  /// Waits for the task queue and all streams. Throws the pending error, and an error if a stream
+  /// is being captured.
   void synchronize();
   /// As synchronize() without throwing or looking at captures.
   void waitFinished() noexcept;
@@ -67,7 +68,8 @@ private:
   std::atomic<bool> failed_{false};
 };
 
-/// Starts the runtime on first use. Throws in a child forked after the start, and when there is no device.
+/// Starts the runtime on first use. Throws in a child forked after the start, and when there is no
+/// device.
 NPU_API void initialize();
 NPU_API bool initialized() noexcept;
 /// True in a process forked from one that had started the runtime.
@@ -82,7 +84,8 @@ NPU_API int deviceCount() noexcept; ///< fixed once initialized
 /// Throws DeviceError for an index out of range. Initializes.
 NPU_API Device &device(int index);
 
-/// Per thread: device and per device the stream. The device is 0 and the stream the default one at first.
+/// Per thread: device and per device the stream. The device is 0 and the stream the default one at
+/// first.
 NPU_API int currentDevice() noexcept;
 NPU_API void setCurrentDevice(int index);
 NPU_API Stream &currentStream(int device);

@@ -21,8 +21,9 @@ public:
   using DeviceError::DeviceError;
 };
 
-/// While a host thread waits for the device it must not hold what device work may need (the Python lock).
-/// The hooks run around each such wait: `enter` returns a token that `leave` gets back. Both may be null.
+/// While a host thread waits for the device it must not hold what device work may need (the Python
+/// lock). The hooks run around each such wait: `enter` returns a token that `leave` gets back. Both
+/// may be null.
 struct WaitHooks {
   void *(*enter)() = nullptr;
   void (*leave)(void *token) = nullptr;

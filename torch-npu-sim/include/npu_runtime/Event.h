@@ -16,9 +16,11 @@ public:
 
   /// Marks the present end of the stream. In a captured stream it marks a point of the graph.
   void record(Stream &stream);
-  /// Makes the stream wait for the last record; no effect without one. Joins the stream to the capture of the record.
+  /// Makes the stream wait for the last record; no effect without one. Joins the stream to the
+  /// capture of the record.
   void wait(Stream &stream) const;
-  /// True without a record or when the last record has been reached. Throws for a record inside a capture.
+  /// True without a record or when the last record has been reached. Throws for a record inside a
+  /// capture.
   bool query() const;
   /// Blocks the host until the last record has been reached. Throws the device's pending error.
   void synchronize() const;

@@ -1,7 +1,8 @@
 //===- Graph.h - captured work that is replayed as one --------------------===//
 //
-// While a stream is captured, launches become nodes and nothing runs. Streams that wait for an event
-// of the capture join it. Nodes keep launch order, which respects every dependency of the capture.
+// While a stream is captured, launches become nodes and nothing runs. Streams that wait for an
+// event of the capture join it. Nodes keep launch order, which respects every dependency of the
+// capture.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,17 +22,19 @@ public:
   Graph(const Graph &) = delete;
   Graph &operator=(const Graph &) = delete;
 
-  /// Starts the capture of a stream (not the default one). `pool`: memory pool of the capture, 0 for a new one.
-  /// Throws DeviceError if this object owns a graph, the stream is captured, or TASK_QUEUE_ENABLE is 2.
+  /// Starts the capture of a stream (not the default one). `pool`: memory pool of the capture, 0
+  /// for a new one. Throws DeviceError if this object owns a graph, the stream is captured, or
+  /// TASK_QUEUE_ENABLE is 2.
   void begin(Stream &stream, uint64_t pool, CaptureMode mode);
-  /// Ends the capture; `stream` must be the one it began on. Throws if something illegal happened during the capture.
+  /// Ends the capture; `stream` must be the one it began on. Throws if something illegal happened
+  /// during the capture.
   void end(Stream &stream);
   /// Queues all nodes on the stream. Throws if no finished capture is held.
   void replay(Stream &stream);
   /// Waits for running replays, frees the nodes and the pool. Safe in any state.
   void reset();
 
-  uint64_t pool() const;  ///< throws without a finished capture
+  uint64_t pool() const; ///< throws without a finished capture
   uint64_t id() const { return id_; }
   uint64_t memoryPool() const { return pool_; } ///< in any state, 0 without one
   size_t size() const { return nodes_ ? nodes_->size() : 0; }

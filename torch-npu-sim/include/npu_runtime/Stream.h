@@ -45,9 +45,10 @@ public:
   bool isSyncLaunch() const { return kind_ == StreamKind::SyncLaunch; }
   bool isDefault() const { return kind_ == StreamKind::Default; }
 
-  /// Executes work behind all earlier work: here if the stream is idle, else on the stream's thread.
-  /// An exception of work that runs here goes to the caller; of queued work, to the device's error state.
-  /// While the stream is captured the work becomes a graph node instead. Does not look at the task queue: see launch().
+  /// Executes work behind all earlier work: here if the stream is idle, else on the stream's
+  /// thread. An exception of work that runs here goes to the caller; of queued work, to the
+  /// device's error state. While the stream is captured the work becomes a graph node instead. Does
+  /// not look at the task queue: see launch().
   template <class F> void run(std::string_view name, F &&work) {
     if (!tryBegin()) {
       push(name, Work(std::forward<F>(work)));
@@ -66,7 +67,8 @@ public:
     return true;
   }
 
-  /// Queues work for the stream's thread even if the stream is idle. `always`: runs although an earlier one failed.
+  /// Queues work for the stream's thread even if the stream is idle. `always`: runs although an
+  /// earlier one failed.
   void push(std::string_view name, Work work, bool always = false);
 
   /// Whether all work launched so far has finished, the running one included.
@@ -126,22 +128,25 @@ private:
   std::thread thread_;
 };
 
-/// Launches work on a stream the way an operator does: behind what waits in the device's task queue, then run().
-/// Throws a pending error of the device.
+/// Launches work on a stream the way an operator does: behind what waits in the device's task
+/// queue, then run(). Throws a pending error of the device.
 NPU_API bool mustQueue(Stream &stream);
-NPU_API void enqueueLaunch(Stream &stream, std::string_view name, Work work, bool forceQueue, bool always);
+NPU_API void enqueueLaunch(Stream &stream, std::string_view name, Work work, bool forceQueue,
+                           bool always);
 NPU_API void finishLaunch(Stream &stream);
 
 template <class F> void launch(Stream &stream, std::string_view name, F &&work) {
   if (mustQueue(stream)) {
-    enqueueLaunch(stream, name, Work(std::forward<F>(work)), /*forceQueue=*/false, /*always=*/false);
+    enqueueLaunch(stream, name, Work(std::forward<F>(work)), /*forceQueue=*/false,
+                  /*always=*/false);
     return;
   }
   stream.run(name, std::forward<F>(work));
   finishLaunch(stream);
 }
 
-/// As launch() if the work can run on the caller now; false, without effect, if it would have to wait.
+/// As launch() if the work can run on the caller now; false, without effect, if it would have to
+/// wait.
 template <class F> bool tryLaunch(Stream &stream, F &&work) {
   if (mustQueue(stream) || !stream.tryRun(std::forward<F>(work)))
     return false;
@@ -149,9 +154,10 @@ template <class F> bool tryLaunch(Stream &stream, F &&work) {
   return true;
 }
 
-/// Launches work and blocks the host until it is done. Its exception goes to the caller, not to the device.
-/// Refuses in a capture. `work` runs exactly once, before the call returns.
-NPU_API void launchAndWaitQueued(Stream &stream, std::string_view name, const std::function<void()> &work);
+/// Launches work and blocks the host until it is done. Its exception goes to the caller, not to the
+/// device. Refuses in a capture. `work` runs exactly once, before the call returns.
+NPU_API void launchAndWaitQueued(Stream &stream, std::string_view name,
+                                 const std::function<void()> &work);
 template <class F> void launchAndWait(Stream &stream, std::string_view name, F &&work) {
   if (!tryLaunch(stream, work))
     launchAndWaitQueued(stream, name, std::ref(work));

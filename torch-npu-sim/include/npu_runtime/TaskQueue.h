@@ -21,7 +21,8 @@ public:
   /// A failure of `launch` (an exception) becomes the device's error under `name`, and the
   /// entries behind it are dropped until the error is reported by a wait.
   void enqueue(std::string_view name, Work launch, bool always = false);
-  /// Blocks until all entries have been launched. On the consumer itself it returns at once. Does not throw.
+  /// Blocks until all entries have been launched. On the consumer itself it returns at once. Does
+  /// not throw.
   void drain();
   bool idle() const { return pending_.load(std::memory_order_acquire) == 0; }
   void stop();

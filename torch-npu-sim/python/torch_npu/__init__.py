@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import atexit
 import importlib.metadata
+import os
 import sys
 
-import torch
+_autoload_setting = os.environ.get("TORCH_DEVICE_BACKEND_AUTOLOAD")
+if "torch" not in sys.modules:  # torch would load this package, which is just being loaded
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+import torch  # noqa: E402
+
+if _autoload_setting is not None:
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = _autoload_setting
+else:
+    os.environ.pop("TORCH_DEVICE_BACKEND_AUTOLOAD", None)
 
 __version__ = "2.10.0.post2+sim"
 
@@ -58,10 +67,6 @@ from ._formats import Format, get_npu_format, npu_format_cast  # noqa: E402
 from ._operators import npu_quant_matmul  # noqa: E402
 
 __all__ = ["Format", "get_npu_format", "is_simulated", "npu", "npu_format_cast", "npu_quant_matmul"]
-
-
-def _autoload() -> None:
-    """Entry point of group `torch.backends`: being imported is all there is to do."""
 
 
 def _shut_down() -> None:

@@ -41,6 +41,8 @@ def npu_format_cast(tensor: torch.Tensor, acl_format: int) -> torch.Tensor:
         elif tensor.dim() < 2:
             refused = "FRACTAL_NZ needs at least 2 dimensions"
         if refused:
-            warnings.warn(f"npu_format_cast: {refused}; the tensor keeps its base format", stacklevel=2)
+            warnings.warn(
+                f"npu_format_cast: {refused}; the tensor keeps its base format", stacklevel=2
+            )
             return tensor
     return torch.ops.npu.npu_format_cast(tensor, int(acl_format))

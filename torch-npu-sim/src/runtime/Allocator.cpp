@@ -1,8 +1,8 @@
 //===- Allocator.cpp - stream-ordered caching memory of one device --------===//
 //
-// Small requests (up to 1 MiB) come from 2 MiB segments, larger ones from 20 MiB segments or their own.
-// A freed small block first goes to a bin of its exact size, without merging; bins are merged back when
-// memory is short. All others lie in a best-fit set and merge with their neighbours.
+// Small requests (up to 1 MiB) come from 2 MiB segments, larger ones from 20 MiB segments or their
+// own. A freed small block first goes to a bin of its exact size, without merging; bins are merged
+// back when memory is short. All others lie in a best-fit set and merge with their neighbours.
 //
 //===----------------------------------------------------------------------===//
 #include "npu_runtime/Allocator.h"
@@ -18,7 +18,8 @@ namespace npu {
 namespace {
 
 constexpr size_t Granule = 512, MiB = size_t(1) << 20;
-constexpr size_t SmallLimit = MiB, SmallSegment = 2 * MiB, LargeSegment = 20 * MiB, OwnSegment = 10 * MiB;
+constexpr size_t SmallLimit = MiB, SmallSegment = 2 * MiB, LargeSegment = 20 * MiB,
+                 OwnSegment = 10 * MiB;
 constexpr size_t BinDepth = 64;
 
 size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -112,7 +113,7 @@ Block *Allocator::allocate(size_t bytes, Stream &stream, bool inKernel) {
   if (bytes > (size_t(1) << 60))
     throw OutOfMemory(outOfMemoryText(bytes));
   size_t size = roundUp(bytes, Granule);
-  Graph *graph = stream.capture();
+  Graph *graph = inKernel ? nullptr : stream.capture(); // Running work is not part of a capture.
   uint64_t pool = graph ? graph->memoryPool() : 0;
   std::unique_lock lock(mutex_);
   if (!pending_.empty() && !graph)
@@ -201,7 +202,9 @@ Block *Allocator::split(Block *block, size_t size) {
 
 Block *Allocator::grow(Cache &cache, size_t size) {
   bool small = size <= SmallLimit;
-  size_t bytes = small ? SmallSegment : size < OwnSegment ? LargeSegment : roundUp(size, SmallSegment);
+  size_t bytes = small               ? SmallSegment
+                 : size < OwnSegment ? LargeSegment
+                                     : roundUp(size, SmallSegment);
   size_t used = size_t(stats_.reservedBytes[0].current);
   if (bytes > limit_ || used > limit_ - bytes) {
     bytes = roundUp(size, small ? Granule : SmallSegment); // A smaller segment may still fit.
@@ -244,8 +247,10 @@ void Allocator::release(Block *block) {
   uncount(stats_.allocations, small, 1);
   uncount(stats_.allocatedBytes, small, int64_t(block->bytes));
   uncount(stats_.requestedBytes, small, int64_t(block->requested));
-  bool mayBeRead = static_cast<Segment *>(block->segment)->cache->inKernel && Stream::running() != block->stream &&
-                   !(block->stream->query() && npu::device(device_).taskQueue(*block->stream).idle());
+  bool mayBeRead =
+      static_cast<Segment *>(block->segment)->cache->inKernel &&
+      Stream::running() != block->stream &&
+      !(block->stream->query() && npu::device(device_).taskQueue(*block->stream).idle());
   if (mayBeRead)
     block->usedOn.push_back(block->stream);
   if (block->usedOn.empty())
@@ -319,7 +324,8 @@ void Allocator::flushBins() {
 
 void Allocator::collectPending() {
   for (auto it = pending_.begin(); it != pending_.end();) {
-    bool done = std::all_of(it->events.begin(), it->events.end(), [](const Event &e) { return e.query(); });
+    bool done =
+        std::all_of(it->events.begin(), it->events.end(), [](const Event &e) { return e.query(); });
     if (!done) {
       ++it;
       continue;
@@ -363,8 +369,8 @@ MemoryStats Allocator::stats() const {
 }
 
 template <class F> static void forEachStat(MemoryStats &s, F f) {
-  for (Stat3 *stat : {&s.allocations, &s.segments, &s.active, &s.inactiveSplit, &s.allocatedBytes, &s.reservedBytes,
-                      &s.activeBytes, &s.inactiveSplitBytes, &s.requestedBytes})
+  for (Stat3 *stat : {&s.allocations, &s.segments, &s.active, &s.inactiveSplit, &s.allocatedBytes,
+                      &s.reservedBytes, &s.activeBytes, &s.inactiveSplitBytes, &s.requestedBytes})
     for (Stat &one : *stat)
       f(one);
 }
@@ -390,7 +396,8 @@ void Allocator::setLimit(size_t bytes) {
   size_t used = size_t(stats_.reservedBytes[0].current);
   if (bytes < used)
     throw DeviceError("NPU memory limit " + readable(bytes) + " is below the " + readable(used) +
-                      " that device " + std::to_string(device_) + " has reserved; free tensors and call empty_cache()");
+                      " that device " + std::to_string(device_) +
+                      " has reserved; free tensors and call empty_cache()");
   limit_ = bytes;
 }
 
@@ -410,8 +417,8 @@ void Allocator::releasePool(uint64_t pool) {
   if (found == poolUses_.end() || --found->second)
     return;
   poolUses_.erase(found);
-  // No allocation can name this pool again: what is free goes back to the host now, the rest when it is freed
-  // and the cache is emptied.
+  // No allocation can name this pool again: what is free goes back to the host now, the rest when
+  // it is freed and the cache is emptied.
   for (auto &[key, cache] : caches_)
     if (cache->pool == pool)
       for (auto &bin : cache->bins) {
@@ -424,10 +431,12 @@ void Allocator::releasePool(uint64_t pool) {
 
 std::string Allocator::outOfMemoryText(size_t bytes) const {
   MemoryStats s = stats();
-  size_t total = limit(), reserved = size_t(s.reservedBytes[0].current), used = size_t(s.allocatedBytes[0].current);
-  return "NPU out of memory. Tried to allocate " + readable(bytes) + ". NPU " + std::to_string(device_) +
-         " has a total capacity of " + readable(total) + " of which " + readable(total - std::min(total, reserved)) +
-         " is free. Of the allocated memory " + readable(used) + " is allocated by PyTorch, and " +
+  size_t total = limit(), reserved = size_t(s.reservedBytes[0].current),
+         used = size_t(s.allocatedBytes[0].current);
+  return "NPU out of memory. Tried to allocate " + readable(bytes) + ". NPU " +
+         std::to_string(device_) + " has a total capacity of " + readable(total) + " of which " +
+         readable(total - std::min(total, reserved)) + " is free. Of the allocated memory " +
+         readable(used) + " is allocated by PyTorch, and " +
          readable(reserved - std::min(used, reserved)) +
          " is reserved by PyTorch but unallocated. The capacity can be set with PTO_NPU_MEMORY or "
          "torch_npu.npu.set_memory_limit().";
@@ -441,7 +450,8 @@ std::vector<Allocator::SegmentView> Allocator::segments() const {
     for (Block *block = segment->first; block; block = block->next)
       if (block->where == Block::Where::Used)
         used += block->bytes;
-    views.push_back({segment->ptr, segment->bytes, used, segment->stream->id(), segment->pool, !segment->small});
+    views.push_back({segment->ptr, segment->bytes, used, segment->stream->id(), segment->pool,
+                     !segment->small});
   }
   return views;
 }

@@ -29,7 +29,8 @@ const char *variable(const char *name) {
 }
 
 [[noreturn]] void bad(const char *name, const std::string &text, const std::string &wanted) {
-  throw std::invalid_argument(std::string(name) + "='" + text + "' is not valid: expected " + wanted);
+  throw std::invalid_argument(std::string(name) + "='" + text + "' is not valid: expected " +
+                              wanted);
 }
 
 bool flag(const char *name) {
@@ -48,11 +49,11 @@ size_t bytes(const char *name, size_t fallback) {
   char *end = nullptr;
   double value = std::strtod(text, &end);
   std::string unit = end;
-  double scale = unit.empty() || unit == "B"        ? 1
-                 : unit == "KiB" || unit == "K"      ? 1024
-                 : unit == "MiB" || unit == "M"      ? double(MiB)
-                 : unit == "GiB" || unit == "G"      ? double(GiB)
-                                                     : 0;
+  double scale = unit.empty() || unit == "B"    ? 1
+                 : unit == "KiB" || unit == "K" ? 1024
+                 : unit == "MiB" || unit == "M" ? double(MiB)
+                 : unit == "GiB" || unit == "G" ? double(GiB)
+                                                : 0;
   if (end == text || scale == 0 || !(value > 0) || value * scale > 1e15)
     bad(name, text, "a size such as 1073741824, 512MiB or 4GiB");
   return size_t(value * scale);

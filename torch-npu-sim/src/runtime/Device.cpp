@@ -56,7 +56,8 @@ Stream &Device::syncLaunchStream() { return create(SyncSlot, 0, StreamKind::Sync
 
 Stream &Device::stream(int64_t id) {
   if (id < 0 || id >= int64_t(slots_.size()))
-    throw DeviceError("NPU stream id " + std::to_string(id) + " does not exist on device " + std::to_string(index_));
+    throw DeviceError("NPU stream id " + std::to_string(id) + " does not exist on device " +
+                      std::to_string(index_));
   if (id == int64_t(SyncSlot))
     return syncLaunchStream();
   bool high = id > StreamsPerPriority;
@@ -103,10 +104,11 @@ void Device::setError(std::string_view op, std::string_view message) {
   std::lock_guard lock(errorMutex_);
   if (failed_.load())
     return;
-  error_ = "NPU operator '" + std::string(op) + "' failed on device " + std::to_string(index_) + ": " +
-           std::string(message) +
-           "\nThe operator ran after its call had returned, so the stack trace may be inaccurate; set "
-           "ASCEND_LAUNCH_BLOCKING=1 to stop at the call. Work launched behind it was dropped.";
+  error_ =
+      "NPU operator '" + std::string(op) + "' failed on device " + std::to_string(index_) + ": " +
+      std::string(message) +
+      "\nThe operator ran after its call had returned, so the stack trace may be inaccurate; set "
+      "ASCEND_LAUNCH_BLOCKING=1 to stop at the call. Work launched behind it was dropped.";
   failed_.store(true, std::memory_order_release);
 }
 
@@ -142,7 +144,8 @@ void Device::stop() {
 void initialize() {
   Runtime &r = runtime();
   if (r.badFork.load(std::memory_order_acquire))
-    throw DeviceError("Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use "
+    throw DeviceError("Cannot re-initialize NPU in forked subprocess. To use NPU with "
+                      "multiprocessing, you must use "
                       "the 'spawn' start method");
   if (r.started.load(std::memory_order_acquire))
     return;
@@ -152,7 +155,8 @@ void initialize() {
   config();
   int count = visibleDeviceCount();
   if (!count)
-    throw DeviceError("No NPU is visible: ASCEND_RT_VISIBLE_DEVICES or PTO_NPU_COUNT hides all simulated devices");
+    throw DeviceError("No NPU is visible: ASCEND_RT_VISIBLE_DEVICES or PTO_NPU_COUNT hides all "
+                      "simulated devices");
   for (int i = 0; i < count; ++i)
     r.devices.push_back(std::make_unique<Device>(i));
   pthread_atfork(nullptr, nullptr, [] {
@@ -162,7 +166,9 @@ void initialize() {
   r.started.store(true, std::memory_order_release);
 }
 
-bool initialized() noexcept { return runtime().started.load(std::memory_order_acquire) && !inBadFork(); }
+bool initialized() noexcept {
+  return runtime().started.load(std::memory_order_acquire) && !inBadFork();
+}
 
 bool inBadFork() noexcept { return runtime().badFork.load(std::memory_order_acquire); }
 
@@ -188,7 +194,8 @@ void shutdown() noexcept {
 bool isShutdown() noexcept { return runtime().stopped.load(); }
 
 int deviceCount() noexcept {
-  return runtime().started.load(std::memory_order_acquire) ? int(runtime().devices.size()) : visibleDeviceCount();
+  return runtime().started.load(std::memory_order_acquire) ? int(runtime().devices.size())
+                                                           : visibleDeviceCount();
 }
 
 Device &device(int index) {

@@ -52,10 +52,9 @@ void Event::record(Stream &stream) {
                      Stream::running() != &stream && !stream.device().taskQueue(stream).idle();
   if (behindQueue)
     stream.device().taskQueue(stream).enqueue(
-        "event_record", [&stream, reach] { stream.push("event_record", reach, /*always=*/true); }, /*always=*/true);
-  else if (stream.query() && !config().forceAsync)
-    stream.run("event_record", reach);
-  else
+        "event_record", [&stream, reach] { stream.push("event_record", reach, /*always=*/true); },
+        /*always=*/true);
+  else if (!stream.tryRun(reach))
     stream.push("event_record", reach, /*always=*/true);
 }
 
@@ -84,7 +83,8 @@ void Event::wait(Stream &stream) const {
   if (config().taskQueueMode && !stream.isSyncLaunch() && !TaskQueue::onConsumer() &&
       !stream.device().taskQueue(stream).idle())
     stream.device().taskQueue(stream).enqueue(
-        "event_wait", [&stream, block] { stream.push("event_wait", block, /*always=*/true); }, /*always=*/true);
+        "event_wait", [&stream, block] { stream.push("event_wait", block, /*always=*/true); },
+        /*always=*/true);
   else
     stream.push("event_wait", block, /*always=*/true);
 }
@@ -92,7 +92,8 @@ void Event::wait(Stream &stream) const {
 bool Event::query() const {
   std::lock_guard lock(state_->mutex);
   if (state_->captureId)
-    throw DeviceError("NPU event query: the event was last recorded in a stream that is being captured");
+    throw DeviceError(
+        "NPU event query: the event was last recorded in a stream that is being captured");
   return state_->completed >= state_->recorded;
 }
 
@@ -102,7 +103,8 @@ void Event::synchronize() const {
   {
     std::lock_guard lock(state_->mutex);
     if (state_->captureId)
-      throw DeviceError("NPU event synchronize: the event was last recorded in a stream that is being captured");
+      throw DeviceError(
+          "NPU event synchronize: the event was last recorded in a stream that is being captured");
     version = state_->recorded;
     device = state_->device;
     if (!version)
@@ -132,7 +134,8 @@ double Event::elapsedTo(const Event &end) const {
       throw DeviceError(std::string("NPU event elapsed_time: the ") + which +
                         " event was created without enable_timing=True");
     if (!event.state_->recorded)
-      throw DeviceError(std::string("NPU event elapsed_time: the ") + which + " event has not been recorded");
+      throw DeviceError(std::string("NPU event elapsed_time: the ") + which +
+                        " event has not been recorded");
     if (event.state_->completed < event.state_->recorded)
       throw DeviceError(std::string("NPU event elapsed_time: the ") + which +
                         " event has not been reached yet; synchronize it first");

@@ -22,8 +22,10 @@ void refuseInCapture(Stream &stream, std::string_view what) {
 }
 
 Graph::~Graph() {
-  if (state_ == State::Capturing)
+  if (state_ == State::Capturing) {
     leave();
+    state_ = State::Finished;
+  }
   reset();
 }
 
@@ -31,11 +33,13 @@ void Graph::begin(Stream &stream, uint64_t pool, CaptureMode) {
   if (config().taskQueueMode == 2)
     throw DeviceError("NPU graph capture does not work with TASK_QUEUE_ENABLE=2; use 0 or 1");
   if (state_ != State::Empty)
-    throw DeviceError("This NPUGraph instance already owns a captured graph. To capture a new graph, create a new "
+    throw DeviceError("This NPUGraph instance already owns a captured graph. To capture a new "
+                      "graph, create a new "
                       "instance or call reset()");
   if (stream.isDefault())
-    throw DeviceError("NPU graphs must be captured on a non-default stream. (However, after capture, it's ok to "
-                      "replay them on the default stream.)");
+    throw DeviceError(
+        "NPU graphs must be captured on a non-default stream. (However, after capture, it's ok to "
+        "replay them on the default stream.)");
   if (stream.capture())
     throw DeviceError("NPU graph capture: the stream is already being captured");
   stream.device().taskQueue(stream).drain();
@@ -100,7 +104,8 @@ void Graph::replay(Stream &stream) {
     throw DeviceError("Called NPUGraph.replay() without a preceding successful capture.");
   if (&stream.device() != &origin_->device())
     throw DeviceError("NPU graph replay: the graph was captured on device " +
-                      std::to_string(origin_->device().index()) + ", the current stream is of device " +
+                      std::to_string(origin_->device().index()) +
+                      ", the current stream is of device " +
                       std::to_string(stream.device().index()));
   auto runAll = [nodes = nodes_] {
     for (const Node &node : *nodes) {
@@ -123,7 +128,8 @@ void Graph::reset() {
     try {
       lastReplay_.synchronize();
     } catch (const DeviceError &e) {
-      origin_->device().setError("graph_replay", e.what()); // For the next wait; reset itself does not fail.
+      origin_->device().setError("graph_replay",
+                                 e.what()); // For the next wait; reset itself does not fail.
     }
   }
   nodes_.reset();

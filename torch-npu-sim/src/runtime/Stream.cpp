@@ -175,7 +175,8 @@ bool mustQueue(Stream &stream) {
   Device &device = stream.device();
   if (device.failed())
     device.throwIfFailed(/*acknowledge=*/false);
-  if (config().taskQueueMode == 0 || stream.isSyncLaunch() || TaskQueue::onConsumer() || Stream::running() == &stream)
+  if (config().taskQueueMode == 0 || stream.isSyncLaunch() || TaskQueue::onConsumer() ||
+      Stream::running() == &stream)
     return false;
   return !device.taskQueue(stream).idle();
 }

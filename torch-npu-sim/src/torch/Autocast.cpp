@@ -9,10 +9,13 @@
 namespace at::autocast {
 namespace {
 
-Tensor refuseBinaryCrossEntropy(const Tensor &, const Tensor &, const std::optional<Tensor> &, int64_t) {
-  TORCH_CHECK(false,
-              "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast: half precision "
-              "cannot hold log(p) near 0. Use binary_cross_entropy_with_logits or BCEWithLogitsLoss.");
+Tensor refuseBinaryCrossEntropy(const Tensor &, const Tensor &, const std::optional<Tensor> &,
+                                int64_t) {
+  TORCH_CHECK(
+      false,
+      "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast: half "
+      "precision "
+      "cannot hold log(p) near 0. Use binary_cross_entropy_with_logits or BCEWithLogitsLoss.");
 }
 
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
@@ -27,12 +30,16 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
   AT_FORALL_FP32_SET_OPT_DTYPE(NPU_SET_DTYPE)
   AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_PRIVATEUSEONE)
   AT_FORALL_PROMOTE(NPU_PROMOTE)
-  m.impl("stack",
-         TORCH_FN((&WrapFunction<CastPolicy::promote, DeviceType::PrivateUse1, Tensor(TensorList, int64_t),
-                                 Tensor(TensorList, int64_t), &ATEN_FN(stack)>::type::call)));
-  m.impl("cat", TORCH_FN((&WrapFunction<CastPolicy::promote, DeviceType::PrivateUse1,
-                                        Tensor(const ITensorListRef &, int64_t),
-                                        Tensor(const ITensorListRef &, int64_t), &ATEN_FN(cat)>::type::call)));
+  m.impl(
+      "stack",
+      TORCH_FN(
+          (&WrapFunction<CastPolicy::promote, DeviceType::PrivateUse1, Tensor(TensorList, int64_t),
+                         Tensor(TensorList, int64_t), &ATEN_FN(stack)>::type::call)));
+  m.impl("cat",
+         TORCH_FN(
+             (&WrapFunction<CastPolicy::promote, DeviceType::PrivateUse1,
+                            Tensor(const ITensorListRef &, int64_t),
+                            Tensor(const ITensorListRef &, int64_t), &ATEN_FN(cat)>::type::call)));
   m.impl("binary_cross_entropy", TORCH_FN(refuseBinaryCrossEntropy));
 }
 

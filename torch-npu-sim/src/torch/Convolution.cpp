@@ -1,7 +1,7 @@
 //===- Convolution.cpp - torch's hooks for a device's convolution ---------===//
 //
-// torch calls the *_overrideable operators for devices that it does not know. They are executed as the
-// plain operators, which choose the CPU's implementation.
+// torch calls the *_overrideable operators for devices that it does not know. They are executed as
+// the plain operators, which choose the CPU's implementation.
 //
 //===----------------------------------------------------------------------===//
 #include "Execute.h"
@@ -18,8 +18,8 @@ void convolution(const c10::OperatorHandle &, torch::jit::Stack *stack) {
   executeBoxed(op, stack);
 }
 
-/// (grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, mask); the plain operator wants
-/// the sizes of the bias after the weight.
+/// (grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, mask); the
+/// plain operator wants the sizes of the bias after the weight.
 void convolutionBackward(const c10::OperatorHandle &, torch::jit::Stack *stack) {
   static const auto &op = plain("aten::convolution_backward");
   auto first = stack->end() - 10;
@@ -33,7 +33,8 @@ void convolutionBackward(const c10::OperatorHandle &, torch::jit::Stack *stack) 
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolution>());
-  m.impl("convolution_backward_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolutionBackward>());
+  m.impl("convolution_backward_overrideable",
+         torch::CppFunction::makeFromBoxedFunction<&convolutionBackward>());
 }
 
 } // namespace

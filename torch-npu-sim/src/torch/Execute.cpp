@@ -50,25 +50,29 @@ const OpFacts &factsOf(const c10::OperatorHandle &op) {
     const auto *alias = result.alias_info();
     if (alias && alias->isWrite())
       for (size_t i = 0; i < arguments.size() && same < 0; ++i)
-        if (arguments[i].alias_info() && arguments[i].alias_info()->beforeSets() == alias->beforeSets())
+        if (arguments[i].alias_info() &&
+            arguments[i].alias_info()->beforeSets() == alias->beforeSets())
           same = int(i);
     facts->returns.push_back(same);
     facts->onlyWrites &= same >= 0;
     auto kind = result.type()->kind();
     bool tensors = kind == c10::TypeKind::TensorType ||
                    (kind == c10::TypeKind::ListType &&
-                    result.type()->castRaw<c10::ListType>()->getElementType()->kind() == c10::TypeKind::TensorType);
+                    result.type()->castRaw<c10::ListType>()->getElementType()->kind() ==
+                        c10::TypeKind::TensorType);
     facts->hostResult |= !tensors;
   }
-  facts->hostResult |= op.hasTag(at::Tag::data_dependent_output) || op.hasTag(at::Tag::dynamic_output_shape);
+  facts->hostResult |=
+      op.hasTag(at::Tag::data_dependent_output) || op.hasTag(at::Tag::dynamic_output_shape);
   facts->hasMeta = op.hasKernelForDispatchKey(c10::DispatchKey::Meta) ||
                    op.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta);
-  static const std::set<std::string> mixing{"aten::_pack_padded_sequence", "aten::_ctc_loss", "aten::_ctc_loss_backward",
-                                            "aten::_copy_from",  "aten::_copy_from_and_resize",
-                                            "aten::is_set_to"};
+  static const std::set<std::string> mixing{"aten::_pack_padded_sequence", "aten::_ctc_loss",
+                                            "aten::_ctc_loss_backward",    "aten::_copy_from",
+                                            "aten::_copy_from_and_resize", "aten::is_set_to"};
   facts->mixesDevices = mixing.count(facts->name) != 0;
   // Their Meta kernels describe another device's results.
-  static const std::set<std::string> unlikeMeta{"aten::_embedding_bag", "aten::_embedding_bag_forward_only"};
+  static const std::set<std::string> unlikeMeta{"aten::_embedding_bag",
+                                                "aten::_embedding_bag_forward_only"};
   facts->hostResult |= unlikeMeta.count(facts->name) != 0;
   return *facts;
 }
@@ -84,9 +88,10 @@ void look(const at::Tensor &tensor, bool mayBeOnCpu, const OpFacts &facts, Surve
     return;
   if (tensor.device().type() == c10::kPrivateUse1) {
     int index = tensor.device().index();
-    TORCH_CHECK(survey.device < 0 || survey.device == index,
-                "Expected all tensors to be on the same device, but found at least two devices, npu:", survey.device,
-                " and npu:", index, "! (operator ", facts.name, ")");
+    TORCH_CHECK(
+        survey.device < 0 || survey.device == index,
+        "Expected all tensors to be on the same device, but found at least two devices, npu:",
+        survey.device, " and npu:", index, "! (operator ", facts.name, ")");
     survey.device = index;
     survey.privateFormat |= hasPrivateFormat(tensor);
     return;
@@ -94,8 +99,8 @@ void look(const at::Tensor &tensor, bool mayBeOnCpu, const OpFacts &facts, Surve
   TORCH_CHECK(mayBeOnCpu || facts.mixesDevices || tensor.dim() == 0 || tensor.device().is_meta() ||
                   !tensor.device().is_cpu(),
               "Expected all tensors to be on the same device, but found at least two devices, npu",
-              survey.device >= 0 ? ":" + std::to_string(survey.device) : std::string(), " and ", tensor.device(),
-              "! (operator ", facts.name, ")");
+              survey.device >= 0 ? ":" + std::to_string(survey.device) : std::string(), " and ",
+              tensor.device(), "! (operator ", facts.name, ")");
 }
 
 template <class F> void forEachTensor(const c10::IValue &value, F f) {
@@ -138,10 +143,11 @@ bool isOnDevice(const at::Tensor &tensor) {
 struct Call {
   const c10::OperatorHandle &op;
   const OpFacts &facts;
-  std::vector<c10::IValue> arguments; // the caller's
-  Stack onCpu;                        // the same for the CPU kernel
+  std::vector<c10::IValue> arguments;                     // the caller's
+  Stack onCpu;                                            // the same for the CPU kernel
   std::vector<std::pair<at::Tensor, at::Tensor>> aliases; // device tensor, CPU view
-  std::vector<std::pair<at::Tensor, at::Tensor>> unpacked; // private format: device tensor, its plain contents
+  std::vector<std::pair<at::Tensor, at::Tensor>>
+      unpacked; // private format: device tensor, its plain contents
 
   /// `detach`: copies of host tensors, for work that runs after the call has returned.
   void makeAliases(Stream &stream, bool detach = false) {
@@ -150,7 +156,7 @@ struct Call {
     for (const c10::IValue &argument : arguments) {
       if (argument.isDevice()) {
         onCpu.emplace_back(argument.toDevice().type() == c10::kPrivateUse1 ? c10::Device(c10::kCPU)
-                                                                          : argument.toDevice());
+                                                                           : argument.toDevice());
         continue;
       }
       onCpu.push_back(mapTensors(argument, [&](const at::Tensor &tensor) {
@@ -169,7 +175,8 @@ struct Call {
       onCpu[size_t(index)] = cpuGeneratorFor(onCpu[size_t(index)], stream.device().index());
   }
 
-  /// Private formats: the CPU kernel gets the plain contents in place of the alias. Runs in stream order.
+  /// Private formats: the CPU kernel gets the plain contents in place of the alias. Runs in stream
+  /// order.
   void unpackFormats() {
     for (c10::IValue &argument : onCpu)
       argument = mapTensors(argument, [&](const at::Tensor &tensor) {
@@ -191,7 +198,8 @@ struct Call {
       c10::TensorImpl *seen = alias.unsafeGetTensorImpl();
       c10::TensorImpl *own = device.unsafeGetTensorImpl();
       c10::StorageImpl *twin = seen->storage().unsafeGetStorageImpl();
-      if (C10_UNLIKELY(twin->nbytes() != own->storage().nbytes() || twin->data() != own->storage().data())) {
+      if (C10_UNLIKELY(twin->nbytes() != own->storage().nbytes() ||
+                       twin->data() != own->storage().data())) {
         StorageImpl &storage = storageOf(device);
         if (!storage.format)
           storage.adoptTwin(*twin);
@@ -202,16 +210,19 @@ struct Call {
   }
 
   /// The device tensor for one result of the CPU kernel.
-  at::Tensor result(const at::Tensor &cpu, Stream &stream, std::vector<std::pair<c10::StorageImpl *, at::Tensor>> &made) {
+  at::Tensor result(const at::Tensor &cpu, Stream &stream,
+                    std::vector<std::pair<c10::StorageImpl *, at::Tensor>> &made) {
     if (!cpu.defined())
       return cpu;
-    TORCH_CHECK_NOT_IMPLEMENTED(cpu.layout() == c10::kStrided && !cpu.is_quantized(), "operator ", facts.name,
-                                " has a result with layout ", cpu.layout(), ", which the NPU does not have");
+    TORCH_CHECK_NOT_IMPLEMENTED(cpu.layout() == c10::kStrided && !cpu.is_quantized(), "operator ",
+                                facts.name, " has a result with layout ", cpu.layout(),
+                                ", which the NPU does not have");
     c10::StorageImpl *storage = cpu.storage().unsafeGetStorageImpl();
     auto onStorage = [&](const at::Tensor &other) {
       at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(
           c10::TensorImpl::VIEW, c10::Storage(other.storage()), other.key_set(), cpu.dtype());
-      view.unsafeGetTensorImpl()->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
+      view.unsafeGetTensorImpl()->set_sizes_and_strides(cpu.sizes(), cpu.strides(),
+                                                        cpu.storage_offset());
       view._set_conj(cpu.is_conj());
       view._set_neg(cpu.is_neg());
       return view;
@@ -233,7 +244,8 @@ struct Call {
       if (facts.returns[i] >= 0)
         stack->push_back(arguments[size_t(facts.returns[i])]);
       else
-        stack->push_back(mapTensors(results[i], [&](const at::Tensor &cpu) { return result(cpu, stream, made); }));
+        stack->push_back(mapTensors(
+            results[i], [&](const at::Tensor &cpu) { return result(cpu, stream, made); }));
     }
   }
 
@@ -271,7 +283,8 @@ bool Call::infer() {
         for (auto &[device, known] : metas)
           if (device.is_same(tensor))
             return known;
-        at::Tensor made = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta));
+        at::Tensor made = at::empty_strided(tensor.sizes(), tensor.strides(),
+                                            tensor.options().device(c10::kMeta));
         metas.emplace_back(tensor, made);
         return made;
       }));
@@ -292,7 +305,8 @@ void Call::queue(Stream &stream, Stack *stack) {
   aliases.clear();
   makeAliases(stream, /*detach=*/true);
 
-  std::vector<std::pair<size_t, at::Tensor>> targets; // position among all new tensors, CPU view of the output
+  std::vector<std::pair<size_t, at::Tensor>>
+      targets; // position among all new tensors, CPU view of the output
   size_t position = 0;
   for (size_t i = 0; i < meta.size(); ++i) {
     if (facts.returns[i] >= 0) {
@@ -303,12 +317,14 @@ void Call::queue(Stream &stream, Stack *stack) {
       ++position;
       if (!shape.defined())
         return shape;
-      at::Tensor output = emptyOn(stream.device().index(), shape.sizes(), shape.strides(), shape.scalar_type());
+      at::Tensor output =
+          emptyOn(stream.device().index(), shape.sizes(), shape.strides(), shape.scalar_type());
       targets.emplace_back(position - 1, aliasOnCpu(output));
       return output;
     }));
   }
-  auto work = [op = op, arguments = onCpu, returns = facts.returns, targets = std::move(targets), &stream] {
+  auto work = [op = op, arguments = onCpu, returns = facts.returns, targets = std::move(targets),
+               &stream] {
     KernelScope scope(stream);
     Stack results = arguments;
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &results);
@@ -321,7 +337,8 @@ void Call::queue(Stream &stream, Stack *stack) {
         });
     for (const auto &[position, target] : targets)
       if (const at::Tensor &result = made.at(position); result.numel() || !target.numel())
-        target.copy_(result); // An empty one is a result that the CPU kernel leaves out (batch_norm's in evaluation).
+        target.copy_(result); // An empty one is a result that the CPU kernel leaves out
+                              // (batch_norm's in evaluation).
   };
   enqueueLaunch(stream, facts.name, std::move(work), /*forceQueue=*/false, /*always=*/false);
   finishLaunch(stream);
@@ -344,9 +361,9 @@ std::vector<std::pair<std::string, int64_t>> executedOperators(bool reset) {
 }
 
 at::Tensor aliasOnCpu(const at::Tensor &tensor) {
-  at::Tensor alias = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(storageOf(tensor).cpuTwin()),
-                                                              c10::DispatchKeySet(c10::DispatchKey::CPU),
-                                                              tensor.dtype());
+  at::Tensor alias = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(storageOf(tensor).cpuTwin()), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      tensor.dtype());
   c10::TensorImpl *impl = alias.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   if (C10_UNLIKELY(tensor.is_conj()))
@@ -364,8 +381,10 @@ at::Tensor wrapResult(const at::Tensor &cpu, Stream &stream) {
   static_cast<StorageImpl &>(*storage).setTwin(
       c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(cpu.storage().unsafeGetStorageImpl()));
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), cpu.dtype());
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
+      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+      cpu.dtype());
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(cpu.sizes(), cpu.strides(),
+                                                      cpu.storage_offset());
   if (C10_UNLIKELY(cpu.is_conj()))
     tensor._set_conj(true);
   if (C10_UNLIKELY(cpu.is_neg()))
@@ -375,8 +394,10 @@ at::Tensor wrapResult(const at::Tensor &cpu, Stream &stream) {
   return tensor;
 }
 
-at::Tensor emptyOn(int device, at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType dtype) {
-  int64_t bytes = int64_t(at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)));
+at::Tensor emptyOn(int device, at::IntArrayRef sizes, at::IntArrayRef strides,
+                   at::ScalarType dtype) {
+  int64_t bytes =
+      int64_t(at::detail::computeStorageNbytes(sizes, strides, c10::elementSize(dtype)));
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(makeStorage(bytes, device)), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
       c10::scalarTypeToTypeMeta(dtype));
@@ -394,17 +415,20 @@ void executeBoxed(const c10::OperatorHandle &op, Stack *stack) {
 
   Survey survey;
   for (const c10::IValue &argument : call.arguments)
-    forEachTensor(argument, [&](const at::Tensor &tensor, bool list) { look(tensor, list, facts, survey); });
+    forEachTensor(argument,
+                  [&](const at::Tensor &tensor, bool list) { look(tensor, list, facts, survey); });
   if (survey.device < 0) {
     for (const c10::IValue &argument : call.arguments)
-      if (argument.isDevice() && argument.toDevice().type() == c10::kPrivateUse1 && argument.toDevice().has_index())
+      if (argument.isDevice() && argument.toDevice().type() == c10::kPrivateUse1 &&
+          argument.toDevice().has_index())
         survey.device = argument.toDevice().index();
     if (survey.device < 0)
       survey.device = currentDevice();
   }
   TORCH_CHECK_NOT_IMPLEMENTED(op.hasKernelForDispatchKey(c10::DispatchKey::CPU) ||
                                   op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU),
-                              "Could not run '", op.operator_name(), "' on the NPU: the operator has neither a kernel "
+                              "Could not run '", op.operator_name(),
+                              "' on the NPU: the operator has neither a kernel "
                               "for PrivateUse1 nor one for CPU to fall back to");
   if (C10_UNLIKELY(counting.load(std::memory_order_relaxed))) {
     std::lock_guard lock(countMutex);

@@ -1,7 +1,7 @@
 //===- Format.cpp - storage formats ---------------------------------------===//
 //
-// NZ (29) keeps a matrix as columns of 16-row blocks whose rows are 32 bytes wide: logical [..., M, N]
-// is stored as [..., N1, M1, 16, N0] with N0 = 32 bytes of elements. Ragged edges are zero.
+// NZ (29) keeps a matrix as columns of 16-row blocks whose rows are 32 bytes wide: logical [..., M,
+// N] is stored as [..., N1, M1, 16, N0] with N0 = 32 bytes of elements. Ragged edges are zero.
 //
 //===----------------------------------------------------------------------===//
 #include "Format.h"
@@ -20,7 +20,8 @@ std::vector<int64_t> blockedSizes(at::IntArrayRef sizes, int64_t itemSize) {
   int64_t width = BlockBytes / itemSize;
   std::vector<int64_t> out(sizes.begin(), sizes.end() - 2);
   int64_t m = sizes[sizes.size() - 2], n = sizes[sizes.size() - 1];
-  out.insert(out.end(), {(n + width - 1) / width, (m + BlockRows - 1) / BlockRows, BlockRows, width});
+  out.insert(out.end(),
+             {(n + width - 1) / width, (m + BlockRows - 1) / BlockRows, BlockRows, width});
   return out;
 }
 
@@ -45,7 +46,9 @@ at::Tensor unblock(const at::Tensor &blocked, at::IntArrayRef logical) {
   padded.push_back(blocked.size(rank - 3) * blocked.size(rank - 2));
   padded.push_back(blocked.size(rank - 4) * blocked.size(rank - 1));
   at::Tensor plain = rows.reshape(padded);
-  return plain.narrow(-2, 0, logical[logical.size() - 2]).narrow(-1, 0, logical[logical.size() - 1]).contiguous();
+  return plain.narrow(-2, 0, logical[logical.size() - 2])
+      .narrow(-1, 0, logical[logical.size() - 1])
+      .contiguous();
 }
 
 void block(const at::Tensor &blocked, const at::Tensor &plain) {
@@ -85,8 +88,10 @@ std::vector<int64_t> storageSizes(const at::Tensor &tensor) {
 }
 
 static void requireKnown(int format) {
-  TORCH_CHECK(format == FormatNz || format == FormatNd || format == FormatNchw || format == FormatNcdhw,
-              "NPU format ", format, " is not supported: use 0 (NCHW), 2 (ND), 29 (FRACTAL_NZ) or 30 (NCDHW)");
+  TORCH_CHECK(format == FormatNz || format == FormatNd || format == FormatNchw ||
+                  format == FormatNcdhw,
+              "NPU format ", format,
+              " is not supported: use 0 (NCHW), 2 (ND), 29 (FRACTAL_NZ) or 30 (NCDHW)");
 }
 
 at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int device, int format) {
@@ -95,8 +100,10 @@ at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int devi
   if (format != FormatNz)
     return emptyOn(device, sizes, strides, dtype);
   int64_t item = int64_t(c10::elementSize(dtype));
-  TORCH_CHECK(item <= 4 && dtype != at::kByte && dtype != at::kBool, "FRACTAL_NZ holds signed or floating elements of "
-              "1, 2 or 4 bytes, not ", dtype);
+  TORCH_CHECK(item <= 4 && dtype != at::kByte && dtype != at::kBool,
+              "FRACTAL_NZ holds signed or floating elements of "
+              "1, 2 or 4 bytes, not ",
+              dtype);
   auto blocked = blockedSizes(sizes, item);
   int64_t bytes = item;
   for (int64_t extent : blocked)
@@ -112,22 +119,25 @@ at::Tensor emptyWithFormat(at::IntArrayRef sizes, at::ScalarType dtype, int devi
 }
 
 at::Tensor castFormat(const at::Tensor &tensor, int format) {
-  TORCH_CHECK(tensor.device().type() == c10::kPrivateUse1, "npu_format_cast: expected an NPU tensor, got one on ",
-              tensor.device());
+  TORCH_CHECK(tensor.device().type() == c10::kPrivateUse1,
+              "npu_format_cast: expected an NPU tensor, got one on ", tensor.device());
   if (format == FormatNz && !allowInternalFormat()) {
-    TORCH_WARN_ONCE("npu_format_cast: format 29 needs torch_npu.npu.config.allow_internal_format = True; "
-                    "the tensor keeps its base format");
+    TORCH_WARN_ONCE(
+        "npu_format_cast: format 29 needs torch_npu.npu.config.allow_internal_format = True; "
+        "the tensor keeps its base format");
     format = FormatNd;
   }
   if (format == FormatNz && tensor.dim() < 2) {
-    TORCH_WARN_ONCE("npu_format_cast: FRACTAL_NZ needs at least 2 dimensions; the tensor keeps its base format");
+    TORCH_WARN_ONCE("npu_format_cast: FRACTAL_NZ needs at least 2 dimensions; the tensor keeps its "
+                    "base format");
     format = FormatNd;
   }
   bool isNz = formatOf(tensor) == FormatNz;
   requireKnown(format);
   if (isNz == (format == FormatNz))
     return tensor;
-  at::Tensor out = emptyWithFormat(tensor.sizes(), tensor.scalar_type(), tensor.device().index(), format);
+  at::Tensor out =
+      emptyWithFormat(tensor.sizes(), tensor.scalar_type(), tensor.device().index(), format);
   Stream &stream = currentStream(tensor.device().index());
   launch(stream, "npu_format_cast", [out, tensor, &stream] {
     KernelScope scope(stream);
@@ -146,9 +156,10 @@ void markNz(const at::Tensor &tensor) {
   for (int64_t extent : blocked)
     bytes *= extent;
   TORCH_CHECK(tensor.dim() >= 2 && int64_t(tensor.storage().nbytes()) == bytes, "the storage of ",
-              tensor.storage().nbytes(), " bytes cannot hold a ", tensor.sizes(), " tensor in FRACTAL_NZ format, which takes ",
-              bytes);
-  storageOf(tensor).format = std::make_unique<PrivateFormat>(PrivateFormat{FormatNz, tensor.scalar_type(), tensor.sizes().vec(), blocked});
+              tensor.storage().nbytes(), " bytes cannot hold a ", tensor.sizes(),
+              " tensor in FRACTAL_NZ format, which takes ", bytes);
+  storageOf(tensor).format = std::make_unique<PrivateFormat>(
+      PrivateFormat{FormatNz, tensor.scalar_type(), tensor.sizes().vec(), blocked});
 }
 
 at::Tensor plainContents(const at::Tensor &tensor) {

@@ -25,12 +25,18 @@ public:
   uint64_t get_offset() const override { return settled().get_offset(); }
   uint64_t current_seed() const override { return settled().current_seed(); }
   uint64_t seed() override { return settled().seed(); }
-  void set_state(const c10::TensorImpl &state) override { settled().unsafeGetGeneratorImpl()->set_state(state); }
-  c10::intrusive_ptr<c10::TensorImpl> get_state() const override { return settled().unsafeGetGeneratorImpl()->get_state(); }
+  void set_state(const c10::TensorImpl &state) override {
+    settled().unsafeGetGeneratorImpl()->set_state(state);
+  }
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
+    return settled().unsafeGetGeneratorImpl()->get_state();
+  }
   const at::Generator &cpu() const { return cpu_; }
 
 private:
-  GeneratorImpl *clone_impl() const override { return new GeneratorImpl(device().index(), settled().clone()); }
+  GeneratorImpl *clone_impl() const override {
+    return new GeneratorImpl(device().index(), settled().clone());
+  }
   at::Generator &settled() const {
     if (initialized())
       npu::device(device().index()).waitFinished();
@@ -50,21 +56,23 @@ const at::Generator &defaultGenerator(int device) {
   }());
   if (device < 0)
     device = currentDevice();
-  TORCH_CHECK(device < int(generators->size()), "NPU generator: device index ", device, " is out of range, there are ",
-              generators->size(), " device(s)");
+  TORCH_CHECK(device < int(generators->size()), "NPU generator: device index ", device,
+              " is out of range, there are ", generators->size(), " device(s)");
   return (*generators)[size_t(device)];
 }
 
 at::Generator makeGenerator(int device) {
   if (device < 0)
     device = currentDevice();
-  return at::Generator(c10::make_intrusive<GeneratorImpl>(device, at::detail::createCPUGenerator()));
+  return at::Generator(
+      c10::make_intrusive<GeneratorImpl>(device, at::detail::createCPUGenerator()));
 }
 
 at::Generator cpuGeneratorOf(const at::Generator &generator, int device) {
   const at::Generator &own = generator.defined() ? generator : defaultGenerator(device);
   auto *impl = dynamic_cast<GeneratorImpl *>(own.unsafeGetGeneratorImpl());
-  TORCH_CHECK(impl, "Expected a 'npu' device type for generator but found '", own.device().type(), "'");
+  TORCH_CHECK(impl, "Expected a 'npu' device type for generator but found '", own.device().type(),
+              "'");
   return impl->cpu();
 }
 

@@ -10,7 +10,8 @@ namespace npu {
 const at::Generator &defaultGenerator(int device);
 /// A new generator of the device.
 at::Generator makeGenerator(int device);
-/// The CPU generator that holds the state of the device generator in `value` (or of the default one if it has none).
+/// The CPU generator that holds the state of the device generator in `value` (or of the default one
+/// if it has none).
 c10::IValue cpuGeneratorFor(const c10::IValue &value, int device);
 at::Generator cpuGeneratorOf(const at::Generator &generator, int device);
 

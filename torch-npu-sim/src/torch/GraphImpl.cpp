@@ -37,9 +37,10 @@ private:
 };
 
 const bool registered = [] {
-  at::GraphImplRegistry()->Register("NPU", [](at::GraphImplArgs args) -> std::unique_ptr<at::GraphImplInterface> {
-    return std::make_unique<GraphImpl>(args);
-  });
+  at::GraphImplRegistry()->Register(
+      "NPU", [](at::GraphImplArgs args) -> std::unique_ptr<at::GraphImplInterface> {
+        return std::make_unique<GraphImpl>(args);
+      });
   return true;
 }();
 

@@ -41,7 +41,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     if (device.index() >= 0 && device.index() < npu::deviceCount() && !inBadFork())
       setCurrentDevice(device.index());
   }
-  c10::Stream getStream(c10::Device device) const override { return toTorch(currentStream(indexOr(device))); }
+  c10::Stream getStream(c10::Device device) const override {
+    return toTorch(currentStream(indexOr(device)));
+  }
   c10::Stream getDefaultStream(c10::Device device) const override {
     return toTorch(npu::device(indexOr(device)).defaultStream());
   }
@@ -57,13 +59,21 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     setCurrentStream(next);
     return old;
   }
-  void *getStreamNativeHandle(const c10::Stream stream) const override { return &fromTorch(stream); }
-  bool isStreamCapturing(const c10::Stream &stream) const override { return fromTorch(stream).capture() != nullptr; }
+  void *getStreamNativeHandle(const c10::Stream stream) const override {
+    return &fromTorch(stream);
+  }
+  bool isStreamCapturing(const c10::Stream &stream) const override {
+    return fromTorch(stream).capture() != nullptr;
+  }
 
-  void destroyEvent(void *event, c10::DeviceIndex) const noexcept override { delete static_cast<Event *>(event); }
-  void record(void **event, const c10::Stream &stream, c10::DeviceIndex device, c10::EventFlag flag) const override {
+  void destroyEvent(void *event, c10::DeviceIndex) const noexcept override {
+    delete static_cast<Event *>(event);
+  }
+  void record(void **event, const c10::Stream &stream, c10::DeviceIndex device,
+              c10::EventFlag flag) const override {
     TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device index ", int(device),
-                " does not match recording stream's device index ", int(stream.device_index()), ".");
+                " does not match recording stream's device index ", int(stream.device_index()),
+                ".");
     if (!*event)
       *event = new Event(flag == c10::EventFlag::BACKEND_DEFAULT);
     static_cast<Event *>(*event)->record(fromTorch(stream));
@@ -72,7 +82,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     if (event)
       static_cast<Event *>(event)->wait(fromTorch(stream));
   }
-  bool queryEvent(void *event) const override { return !event || static_cast<Event *>(event)->query(); }
+  bool queryEvent(void *event) const override {
+    return !event || static_cast<Event *>(event)->query();
+  }
   void synchronizeEvent(void *event) const override {
     if (event)
       static_cast<Event *>(event)->synchronize();
@@ -82,13 +94,17 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return static_cast<Event *>(start)->elapsedTo(*static_cast<Event *>(end));
   }
 
-  c10::DeviceIndex deviceCount() const noexcept override { return c10::DeviceIndex(npu::deviceCount()); }
+  c10::DeviceIndex deviceCount() const noexcept override {
+    return c10::DeviceIndex(npu::deviceCount());
+  }
   bool queryStream(const c10::Stream &stream) const override {
     Stream &own = fromTorch(stream);
     refuseInCapture(own, "a stream query");
     return (own.isSyncLaunch() || own.device().taskQueue(own).idle()) && own.query();
   }
-  void synchronizeStream(const c10::Stream &stream) const override { fromTorch(stream).synchronize(); }
+  void synchronizeStream(const c10::Stream &stream) const override {
+    fromTorch(stream).synchronize();
+  }
   void synchronizeDevice(c10::DeviceIndex index) const override {
     npu::device(index < 0 ? currentDevice() : index).synchronize();
   }
@@ -117,18 +133,25 @@ struct Hooks final : at::PrivateUse1HooksInterface {
       npu::setCurrentDevice(device);
     return c10::DeviceIndex(old);
   }
-  const at::Generator &getDefaultGenerator(c10::DeviceIndex device) const override { return defaultGenerator(device); }
-  at::Generator getNewGenerator(c10::DeviceIndex device) const override { return makeGenerator(device); }
+  const at::Generator &getDefaultGenerator(c10::DeviceIndex device) const override {
+    return defaultGenerator(device);
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex device) const override {
+    return makeGenerator(device);
+  }
   at::Device getDeviceFromPtr(void *data) const override {
     for (int i = 0; initialized() && i < npu::deviceCount(); ++i)
       for (const auto &segment : npu::device(i).allocator().segments())
-        if (data >= segment.address && data < static_cast<const char *>(segment.address) + segment.bytes)
+        if (data >= segment.address &&
+            data < static_cast<const char *>(segment.address) + segment.bytes)
           return deviceOf(i);
     TORCH_CHECK(false, "the pointer does not belong to a simulated NPU");
   }
   bool isPinnedPtr(const void *data) const override { return isPinned(data); }
   at::Allocator *getPinnedMemoryAllocator() const override { return pinnedAllocator(); }
-  void resizePrivateUse1Bytes(const c10::Storage &storage, size_t bytes) const override { resizeStorage(storage, bytes); }
+  void resizePrivateUse1Bytes(const c10::Storage &storage, size_t bytes) const override {
+    resizeStorage(storage, bytes);
+  }
 };
 
 const bool hooked = [] {

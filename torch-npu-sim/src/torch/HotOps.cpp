@@ -1,8 +1,8 @@
 //===- HotOps.cpp - frequent operators without boxing ---------------------===//
 //
-// On an idle stream the CPU function is called directly on the tensors' bytes: no argument stack, no
-// second dispatch. In every other case (busy stream, capture, private format, mixed devices) the operator
-// goes the general way of Execute.cpp, which gives the same result.
+// On an idle stream the CPU function is called directly on the tensors' bytes: no argument stack,
+// no second dispatch. In every other case (busy stream, capture, private format, mixed devices) the
+// operator goes the general way of Execute.cpp, which gives the same result.
 //
 //===----------------------------------------------------------------------===//
 #include "HotOps.h"
@@ -58,7 +58,9 @@ struct Check {
   template <class T> void operator()(const T &) {}
 };
 
-const Tensor aliasOf(const Tensor &tensor) { return tensor.is_privateuseone() ? aliasOnCpu(tensor) : tensor; }
+const Tensor aliasOf(const Tensor &tensor) {
+  return tensor.is_privateuseone() ? aliasOnCpu(tensor) : tensor;
+}
 template <class T> const T &aliasOf(const T &value) { return value; }
 
 template <class Op, class Signature> struct Hot;
@@ -95,10 +97,12 @@ template <class Op, class... Args> struct Hot<Op, Tensor &(Tensor &, Args...)> {
     (check(args), ...);
     if (check.device >= 0) {
       Stream &stream = currentStream(check.device);
-      bool ran = tryLaunch(stream, [&] {
-        KernelScope scope(stream);
-        Tensor alias = aliasOnCpu(self);
-        Op::onCpu(alias, aliasOf(args)...);
+      bool ran = translateErrors([&] {
+        return tryLaunch(stream, [&] {
+          KernelScope scope(stream);
+          Tensor alias = aliasOnCpu(self);
+          Op::onCpu(alias, aliasOf(args)...);
+        });
       });
       if (ran)
         return self;
@@ -123,54 +127,55 @@ using BinaryInPlace = Tensor &(Tensor &, const Tensor &);
 using BinaryAlphaInPlace = Tensor &(Tensor &, const Tensor &, const Scalar &);
 using WithScalar = Tensor(const Tensor &, const Scalar &);
 using WithScalarInPlace = Tensor &(Tensor &, const Scalar &);
-using Matrix3 = Tensor(const Tensor &, const Tensor &, const Tensor &, const Scalar &, const Scalar &);
+using Matrix3 = Tensor(const Tensor &, const Tensor &, const Tensor &, const Scalar &,
+                       const Scalar &);
 using Softmax = Tensor(const Tensor &, int64_t, bool);
 using Gelu = Tensor(const Tensor &, c10::string_view);
 using Reduce = Tensor(const Tensor &, at::OptionalIntArrayRef, bool, std::optional<at::ScalarType>);
 
 // function, overload, signature
-#define NPU_HOT_OPS(_)                                                                                                 \
-  _(add, Tensor, BinaryAlpha)                                                                                          \
-  _(add_, Tensor, BinaryAlphaInPlace)                                                                                  \
-  _(sub, Tensor, BinaryAlpha)                                                                                          \
-  _(sub_, Tensor, BinaryAlphaInPlace)                                                                                  \
-  _(mul, Tensor, Binary)                                                                                               \
-  _(mul_, Tensor, BinaryInPlace)                                                                                       \
-  _(div, Tensor, Binary)                                                                                               \
-  _(div_, Tensor, BinaryInPlace)                                                                                       \
-  _(mm, , Binary)                                                                                                      \
-  _(bmm, , Binary)                                                                                                     \
-  _(addmm, , Matrix3)                                                                                                  \
-  _(relu, , Unary)                                                                                                     \
-  _(silu, , Unary)                                                                                                     \
-  _(gelu, , Gelu)                                                                                                      \
-  _(sigmoid, , Unary)                                                                                                  \
-  _(tanh, , Unary)                                                                                                     \
-  _(exp, , Unary)                                                                                                      \
-  _(neg, , Unary)                                                                                                      \
-  _(sqrt, , Unary)                                                                                                     \
-  _(rsqrt, , Unary)                                                                                                    \
-  _(sin, , Unary)                                                                                                      \
-  _(cos, , Unary)                                                                                                      \
-  _(pow, Tensor_Scalar, WithScalar)                                                                                    \
-  _(sum, dim_IntList, Reduce)                                                                                          \
-  _(mean, dim, Reduce)                                                                                                 \
-  _(_softmax, , Softmax)                                                                                               \
-  _(fill_, Scalar, WithScalarInPlace)                                                                                  \
+#define NPU_HOT_OPS(_)                                                                             \
+  _(add, Tensor, BinaryAlpha)                                                                      \
+  _(add_, Tensor, BinaryAlphaInPlace)                                                              \
+  _(sub, Tensor, BinaryAlpha)                                                                      \
+  _(sub_, Tensor, BinaryAlphaInPlace)                                                              \
+  _(mul, Tensor, Binary)                                                                           \
+  _(mul_, Tensor, BinaryInPlace)                                                                   \
+  _(div, Tensor, Binary)                                                                           \
+  _(div_, Tensor, BinaryInPlace)                                                                   \
+  _(mm, , Binary)                                                                                  \
+  _(bmm, , Binary)                                                                                 \
+  _(addmm, , Matrix3)                                                                              \
+  _(relu, , Unary)                                                                                 \
+  _(silu, , Unary)                                                                                 \
+  _(gelu, , Gelu)                                                                                  \
+  _(sigmoid, , Unary)                                                                              \
+  _(tanh, , Unary)                                                                                 \
+  _(exp, , Unary)                                                                                  \
+  _(neg, , Unary)                                                                                  \
+  _(sqrt, , Unary)                                                                                 \
+  _(rsqrt, , Unary)                                                                                \
+  _(sin, , Unary)                                                                                  \
+  _(cos, , Unary)                                                                                  \
+  _(pow, Tensor_Scalar, WithScalar)                                                                \
+  _(sum, dim_IntList, Reduce)                                                                      \
+  _(mean, dim, Reduce)                                                                             \
+  _(_softmax, , Softmax)                                                                           \
+  _(fill_, Scalar, WithScalarInPlace)                                                              \
   _(zero_, , UnaryInPlace)
 
-#define NPU_HOT_STRUCT(function, overloadName, Signature)                                                         \
-  struct Op_##function##_##overloadName {                                                                              \
-    static constexpr const char *name = "aten::" #function, *overload = #overloadName;                                 \
-    template <class... Args> static decltype(auto) onCpu(Args &&...args) {                                             \
-      return at::cpu::function(std::forward<Args>(args)...);                                                                \
-    }                                                                                                                  \
+#define NPU_HOT_STRUCT(function, overloadName, Signature)                                          \
+  struct Op_##function##_##overloadName {                                                          \
+    static constexpr const char *name = "aten::" #function, *overload = #overloadName;             \
+    template <class... Args> static decltype(auto) onCpu(Args &&...args) {                         \
+      return at::cpu::function(std::forward<Args>(args)...);                                       \
+    }                                                                                              \
   };
 NPU_HOT_OPS(NPU_HOT_STRUCT)
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-#define NPU_HOT_REGISTER(function, overloadName, Signature)                                                       \
-  m.impl(*#overloadName ? #function "." #overloadName : #function,                                                     \
+#define NPU_HOT_REGISTER(function, overloadName, Signature)                                        \
+  m.impl(*#overloadName ? #function "." #overloadName : #function,                                 \
          TORCH_FN((Hot<Op_##function##_##overloadName, Signature>::call)));
   NPU_HOT_OPS(NPU_HOT_REGISTER)
 }
@@ -179,7 +184,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 
 bool hasHotKernel(const std::string &name) {
   static const bool filled = [] {
-#define NPU_HOT_NAME(function, overloadName, Signature)                                                           \
+#define NPU_HOT_NAME(function, overloadName, Signature)                                            \
   names().insert(*#overloadName ? #function "." #overloadName : #function);
     NPU_HOT_OPS(NPU_HOT_NAME)
     return true;

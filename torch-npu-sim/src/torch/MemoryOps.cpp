@@ -24,16 +24,19 @@ int deviceIndex(std::optional<c10::Device> device) {
   return index;
 }
 
-at::ScalarType typeOr(std::optional<at::ScalarType> dtype) { return dtype.value_or(at::get_default_dtype_as_scalartype()); }
+at::ScalarType typeOr(std::optional<at::ScalarType> dtype) {
+  return dtype.value_or(at::get_default_dtype_as_scalartype());
+}
 
 void checkOptions(std::optional<c10::Layout> layout, std::optional<bool> pinned) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!layout || *layout == c10::kStrided, "the NPU holds strided tensors only, not ", *layout);
+  TORCH_CHECK_NOT_IMPLEMENTED(!layout || *layout == c10::kStrided,
+                              "the NPU holds strided tensors only, not ", *layout);
   TORCH_CHECK(!pinned.value_or(false), "only host tensors can be pinned, not tensors on the NPU");
 }
 
-at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<c10::Layout> layout,
-                 std::optional<c10::Device> device, std::optional<bool> pinned,
-                 std::optional<c10::MemoryFormat> memoryFormat) {
+at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                 std::optional<c10::Layout> layout, std::optional<c10::Device> device,
+                 std::optional<bool> pinned, std::optional<c10::MemoryFormat> memoryFormat) {
   checkOptions(layout, pinned);
   at::detail::check_size_nonnegative(sizes);
   int index = deviceIndex(device);
@@ -44,29 +47,34 @@ at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std
     at::Tensor tensor = emptyOn(index, sizes, c10::contiguous_strides(sizes), typeOr(dtype));
     return tensor;
   }
-  at::Tensor shape = at::empty(sizes, at::TensorOptions().device(c10::kMeta).dtype(typeOr(dtype)), format);
+  at::Tensor shape =
+      at::empty(sizes, at::TensorOptions().device(c10::kMeta).dtype(typeOr(dtype)), format);
   return emptyOn(index, sizes, shape.strides(), typeOr(dtype));
 }
 
-at::Tensor emptyStrided(at::IntArrayRef sizes, at::IntArrayRef strides, std::optional<at::ScalarType> dtype,
-                        std::optional<c10::Layout> layout, std::optional<c10::Device> device,
-                        std::optional<bool> pinned) {
+at::Tensor emptyStrided(at::IntArrayRef sizes, at::IntArrayRef strides,
+                        std::optional<at::ScalarType> dtype, std::optional<c10::Layout> layout,
+                        std::optional<c10::Device> device, std::optional<bool> pinned) {
   checkOptions(layout, pinned);
   at::detail::check_size_nonnegative(sizes);
   return emptyOn(deviceIndex(device), sizes, strides, typeOr(dtype));
 }
 
 /// A tensor of zeros without memory; its dispatch key says so.
-at::Tensor efficientZeros(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<c10::Layout> layout,
-                          std::optional<c10::Device> device, std::optional<bool> pinned) {
+at::Tensor efficientZeros(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                          std::optional<c10::Layout> layout, std::optional<c10::Device> device,
+                          std::optional<bool> pinned) {
   checkOptions(layout, pinned);
   c10::Device where(c10::kPrivateUse1, c10::DeviceIndex(deviceIndex(device)));
-  int64_t bytes = int64_t(at::detail::computeStorageNbytesContiguous(sizes, c10::elementSize(typeOr(dtype))));
+  int64_t bytes =
+      int64_t(at::detail::computeStorageNbytesContiguous(sizes, c10::elementSize(typeOr(dtype))));
   auto storage = c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
-                                                  c10::DataPtr(nullptr, where), &torchAllocator(), /*resizable=*/true);
+                                                  c10::DataPtr(nullptr, where), &torchAllocator(),
+                                                  /*resizable=*/true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(std::move(storage)),
-      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1) | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
+      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1) |
+          c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
       c10::scalarTypeToTypeMeta(typeOr(dtype)));
   tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
   return tensor;
@@ -88,12 +96,14 @@ void growStorage(const c10::Storage &storage, size_t bytes) {
   impl->set_nbytes(bytes);
 }
 
-const at::Tensor &resize(const at::Tensor &self, at::IntArrayRef sizes, std::optional<c10::MemoryFormat> memoryFormat) {
+const at::Tensor &resize(const at::Tensor &self, at::IntArrayRef sizes,
+                         std::optional<c10::MemoryFormat> memoryFormat) {
   if (self.sizes() == sizes && !memoryFormat)
     return self;
   auto *impl = self.unsafeGetTensorImpl();
   auto strides = c10::contiguous_strides(sizes);
-  size_t bytes = at::detail::computeStorageNbytes(sizes, strides, self.itemsize(), size_t(self.storage_offset()));
+  size_t bytes = at::detail::computeStorageNbytes(sizes, strides, self.itemsize(),
+                                                  size_t(self.storage_offset()));
   if (bytes > self.storage().nbytes())
     growStorage(self.storage(), bytes);
   impl->set_sizes_contiguous(sizes);
@@ -104,8 +114,8 @@ const at::Tensor &resize(const at::Tensor &self, at::IntArrayRef sizes, std::opt
 
 at::Tensor &setStorage(at::Tensor &self, at::Storage source, int64_t offset, at::IntArrayRef sizes,
                        at::IntArrayRef strides) {
-  TORCH_CHECK(source.device() == self.device() || !self.storage(), "set_: the tensor is on ", self.device(),
-              ", the storage on ", source.device());
+  TORCH_CHECK(source.device() == self.device() || !self.storage(), "set_: the tensor is on ",
+              self.device(), ", the storage on ", source.device());
   TORCH_CHECK(offset >= 0, "set_: storage offset ", offset, " is negative");
   auto *impl = self.unsafeGetTensorImpl();
   auto used = strides.data() ? strides.vec() : std::vector<int64_t>();
@@ -138,8 +148,8 @@ at::Tensor &setEmpty(at::Tensor &self) {
 }
 
 bool plainCopy(const at::Tensor &a, const at::Tensor &b) {
-  return a.scalar_type() == b.scalar_type() && a.is_contiguous() && b.is_contiguous() && a.is_conj() == b.is_conj() &&
-         a.is_neg() == b.is_neg();
+  return a.scalar_type() == b.scalar_type() && a.is_contiguous() && b.is_contiguous() &&
+         a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
 }
 
 /// Copies between tensors that the CPU can both read. Large plain copies use memcpy.
@@ -157,7 +167,9 @@ at::Tensor readable(const at::Tensor &tensor) {
   return hasPrivateFormat(tensor) ? plainContents(tensor) : aliasOnCpu(tensor);
 }
 
-bool isNz(const at::Tensor &tensor) { return tensor.device().type() == c10::kPrivateUse1 && hasPrivateFormat(tensor); }
+bool isNz(const at::Tensor &tensor) {
+  return tensor.device().type() == c10::kPrivateUse1 && hasPrivateFormat(tensor);
+}
 
 void copyInto(const at::Tensor &to, const at::Tensor &from, Stream &stream) {
   KernelScope scope(stream);
@@ -168,8 +180,8 @@ void copyInto(const at::Tensor &to, const at::Tensor &from, Stream &stream) {
 }
 
 void requireSameShape(const at::Tensor &to, const at::Tensor &from) {
-  TORCH_CHECK(from.sizes() == to.sizes() || at::is_expandable_to(from.sizes(), to.sizes()), "copy_: sizes ",
-              from.sizes(), " do not broadcast to ", to.sizes());
+  TORCH_CHECK(from.sizes() == to.sizes() || at::is_expandable_to(from.sizes(), to.sizes()),
+              "copy_: sizes ", from.sizes(), " do not broadcast to ", to.sizes());
 }
 
 /// Copies on one device, in the order of its current stream.
@@ -187,7 +199,8 @@ void copyOnDevice(const at::Tensor &to, const at::Tensor &from, Stream &stream) 
 
 /// Between devices: each device's current stream waits for the other's.
 void copyAcross(const at::Tensor &to, const at::Tensor &from) {
-  Stream &source = currentStream(from.device().index()), &target = currentStream(to.device().index());
+  Stream &source = currentStream(from.device().index()),
+         &target = currentStream(to.device().index());
   Event ready, done;
   ready.record(target);
   ready.wait(source);
@@ -220,7 +233,8 @@ void copyWithHost(const at::Tensor &to, const at::Tensor &from, bool nonBlocking
       KernelScope scope(stream);
       copyBytes(target, source);
     };
-    enqueueLaunch(stream, "copy_", std::move(work), /*forceQueue=*/to.nbytes() >= (size_t(64) << 10), /*always=*/false);
+    enqueueLaunch(stream, "copy_", std::move(work),
+                  /*forceQueue=*/to.nbytes() >= (size_t(64) << 10), /*always=*/false);
     finishLaunch(stream);
     return; // The queued work holds the host tensor.
   }
@@ -234,7 +248,8 @@ at::Tensor copyFrom(const at::Tensor &from, const at::Tensor &to, bool nonBlocki
   if (to.is_same(from))
     return to;
   translateErrors([&] {
-    bool fromDevice = from.device().type() == c10::kPrivateUse1, toDevice = to.device().type() == c10::kPrivateUse1;
+    bool fromDevice = from.device().type() == c10::kPrivateUse1,
+         toDevice = to.device().type() == c10::kPrivateUse1;
     if (fromDevice && toDevice && from.device() == to.device())
       copyOnDevice(to, from, currentStream(to.device().index()));
     else if (fromDevice && toDevice)
@@ -251,7 +266,8 @@ at::Tensor copyFromAndResize(const at::Tensor &from, const at::Tensor &to) {
 }
 
 at::Scalar localScalar(const at::Tensor &self) {
-  TORCH_CHECK(self.numel() == 1, "a tensor with ", self.numel(), " elements cannot be converted to a scalar");
+  TORCH_CHECK(self.numel() == 1, "a tensor with ", self.numel(),
+              " elements cannot be converted to a scalar");
   at::Scalar value;
   Stream &stream = currentStream(self.device().index());
   launchAndWait(stream, "_local_scalar_dense", [&] {
@@ -266,7 +282,8 @@ void recordStream(at::Tensor &self, c10::Stream stream) {
 }
 
 /// CPU's own takes the CPU's random numbers; this one the device's.
-std::tuple<at::Tensor, at::Tensor> nativeDropout(const at::Tensor &input, double p, std::optional<bool> train) {
+std::tuple<at::Tensor, at::Tensor> nativeDropout(const at::Tensor &input, double p,
+                                                 std::optional<bool> train) {
   if (input.numel() == 0)
     return {input, at::empty_like(input)};
   if (!train.value_or(true))
@@ -278,7 +295,9 @@ std::tuple<at::Tensor, at::Tensor> nativeDropout(const at::Tensor &input, double
 }
 
 int64_t formatCode(const at::Tensor &self) { return formatOf(self); }
-at::Tensor formatCast(const at::Tensor &self, int64_t format) { return castFormat(self, int(format)); }
+at::Tensor formatCast(const at::Tensor &self, int64_t format) {
+  return castFormat(self, int(format));
+}
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
@@ -299,37 +318,49 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("native_dropout", nativeDropout);
 }
 
-/// Operators that have a CPU kernel and a default one for all devices as well. For structured operators the default
-/// makes the output and calls the out= variant (two dispatches); for others (layer_norm) it is a slower composition.
+/// Operators that have a CPU kernel and a default one for all devices as well. For structured
+/// operators the default makes the output and calls the out= variant (two dispatches); for others
+/// (layer_norm) it is a slower composition.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   auto &dispatcher = c10::Dispatcher::singleton();
   std::set<c10::OperatorName, bool (*)(const c10::OperatorName &, const c10::OperatorName &)> names(
       [](const c10::OperatorName &a, const c10::OperatorName &b) {
         return std::tie(a.name, a.overload_name) < std::tie(b.name, b.overload_name);
       });
-  for (auto key : {c10::DispatchKey::CompositeExplicitAutogradNonFunctional, c10::DispatchKey::CompositeExplicitAutograd})
+  for (auto key : {c10::DispatchKey::CompositeExplicitAutogradNonFunctional,
+                   c10::DispatchKey::CompositeExplicitAutograd})
     for (const auto &name : dispatcher.getRegistrationsForDispatchKey(key)) {
       auto op = dispatcher.findSchema(name);
-      if (op && name.name.starts_with("aten::") && op->hasKernelForDispatchKey(c10::DispatchKey::CPU))
+      if (op && name.name.starts_with("aten::") &&
+          op->hasKernelForDispatchKey(c10::DispatchKey::CPU))
         names.insert(name);
     }
   for (const auto &name : names) {
-    std::string full = name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name);
+    std::string full =
+        name.name.substr(6) + (name.overload_name.empty() ? "" : "." + name.overload_name);
     if (!hasHotKernel(full))
       m.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
   }
 }
 
-// Copies look at the conjugate and negative bits themselves; materialising the source would be a copy again.
-TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
-TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+// Copies look at the conjugate and negative bits themselves; materialising the source would be a
+// copy again.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&executeBoxed>()); }
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&executeBoxed>());
+}
 
 TORCH_LIBRARY(npu, m) {
   m.def("npu_format_cast(Tensor self, int acl_format) -> Tensor", formatCast);
   m.def("get_npu_format(Tensor self) -> int", formatCode);
-  m.def("npu_storage_sizes(Tensor self) -> int[]", [](const at::Tensor &self) { return storageSizes(self); });
+  m.def("npu_storage_sizes(Tensor self) -> int[]",
+        [](const at::Tensor &self) { return storageSizes(self); });
 }
 
 } // namespace

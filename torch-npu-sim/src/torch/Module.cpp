@@ -18,7 +18,9 @@ using namespace npu;
 namespace {
 
 struct GilHooks {
-  static void *enter() { return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+  static void *enter() {
+    return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+  }
   static void leave(void *token) {
     if (token)
       PyEval_RestoreThread(static_cast<PyThreadState *>(token));
@@ -87,7 +89,8 @@ CaptureMode captureMode(const std::string &mode) {
     return CaptureMode::ThreadLocal;
   if (mode == "relaxed")
     return CaptureMode::Relaxed;
-  throw py::value_error("capture_error_mode must be 'global', 'thread_local' or 'relaxed', not '" + mode + "'");
+  throw py::value_error("capture_error_mode must be 'global', 'thread_local' or 'relaxed', not '" +
+                        mode + "'");
 }
 
 Stream &streamOf(int index, int64_t id) { return device(index).stream(id); }
@@ -110,9 +113,12 @@ PYBIND11_MODULE(_C, m) {
 
   m.def("_npu_getDefaultStreamId", [](int index) { return device(index).defaultStream().id(); });
   m.def("_npu_getCurrentStreamId", [](int index) { return currentStream(index).id(); });
-  m.def("_npu_getCurrentRawStream", [](int index) { return reinterpret_cast<uintptr_t>(&currentStream(index)); });
-  m.def("_npu_getStreamFromPool", [](int index, int priority) { return device(index).streamFromPool(priority).id(); });
-  m.def("_npu_getSyncLaunchStream", [](int index) { return device(index).syncLaunchStream().id(); });
+  m.def("_npu_getCurrentRawStream",
+        [](int index) { return reinterpret_cast<uintptr_t>(&currentStream(index)); });
+  m.def("_npu_getStreamFromPool",
+        [](int index, int priority) { return device(index).streamFromPool(priority).id(); });
+  m.def("_npu_getSyncLaunchStream",
+        [](int index) { return device(index).syncLaunchStream().id(); });
   m.def("_npu_setStream", [](int index, int64_t id) { setCurrentStream(streamOf(index, id)); });
   m.def("_npu_streamHandle",
         [](int index, int64_t id) { return reinterpret_cast<uintptr_t>(&streamOf(index, id)); });
@@ -132,11 +138,13 @@ PYBIND11_MODULE(_C, m) {
   m.def("_npu_memorySegments", memorySegments);
   m.def("_npu_resetPeak", [](int index) { device(index).allocator().resetPeak(); });
   m.def("_npu_resetAccumulated", [](int index) { device(index).allocator().resetAccumulated(); });
-  m.def("_npu_setMemoryLimit", [](int index, size_t bytes) { device(index).allocator().setLimit(bytes); });
+  m.def("_npu_setMemoryLimit",
+        [](int index, size_t bytes) { device(index).allocator().setLimit(bytes); });
   m.def("_npu_memoryLimit", [](int index) { return device(index).allocator().limit(); });
 
   m.def("_npu_defaultGenerator", [](int index) -> py::object {
-    return py::reinterpret_steal<py::object>(THPGenerator_initDefaultGenerator(defaultGenerator(index)));
+    return py::reinterpret_steal<py::object>(
+        THPGenerator_initDefaultGenerator(defaultGenerator(index)));
   });
   m.def("_npu_setAllowInternalFormat", setAllowInternalFormat);
   m.def("_npu_getAllowInternalFormat", allowInternalFormat);
@@ -148,9 +156,10 @@ PYBIND11_MODULE(_C, m) {
   py::class_<Graph>(m, "_NPUGraph")
       .def(py::init<>())
       .def("capture_begin",
-           [](Graph &graph, std::optional<std::pair<uint64_t, uint64_t>> pool, const std::string &mode) {
-             graph.begin(currentStream(currentDevice()), pool ? std::max(pool->first, pool->second) : 0,
-                         captureMode(mode));
+           [](Graph &graph, std::optional<std::pair<uint64_t, uint64_t>> pool,
+              const std::string &mode) {
+             graph.begin(currentStream(currentDevice()),
+                         pool ? std::max(pool->first, pool->second) : 0, captureMode(mode));
            })
       .def("capture_end", [](Graph &graph) { graph.end(currentStream(currentDevice())); })
       .def("replay", [](Graph &graph) { graph.replay(currentStream(currentDevice())); })

@@ -40,8 +40,8 @@ void OpCommand::RunOpApiV2(const std::string &name, const std::function<int()> &
     try {
       runChecked(fn);
     } catch (const std::exception &e) {
-      throw npu::DeviceError("NPU operator '" + name + "' failed on device " + std::to_string(device.index()) + ": " +
-                             e.what());
+      throw npu::DeviceError("NPU operator '" + name + "' failed on device " +
+                             std::to_string(device.index()) + ": " + e.what());
     }
     npu::finishLaunch(stream);
     return;
@@ -57,13 +57,19 @@ void OpCommand::RunOpApiV2(const std::string &name, const std::function<int()> &
 
 int64_t get_npu_format(const at::Tensor &self) { return npu::formatOf(self); }
 
-std::vector<int64_t> get_npu_storage_sizes(const at::Tensor &self) { return npu::storageSizes(self); }
-
-at::Tensor empty_with_format(at::IntArrayRef sizes, const at::TensorOptions &options, int64_t format, bool) {
-  int device = options.device().has_index() ? options.device().index() : npu::currentDevice();
-  return npu::emptyWithFormat(sizes, c10::typeMetaToScalarType(options.dtype()), device, int(format));
+std::vector<int64_t> get_npu_storage_sizes(const at::Tensor &self) {
+  return npu::storageSizes(self);
 }
 
-at::Tensor npu_format_cast(const at::Tensor &self, int64_t acl_format) { return npu::castFormat(self, int(acl_format)); }
+at::Tensor empty_with_format(at::IntArrayRef sizes, const at::TensorOptions &options,
+                             int64_t format, bool) {
+  int device = options.device().has_index() ? options.device().index() : npu::currentDevice();
+  return npu::emptyWithFormat(sizes, c10::typeMetaToScalarType(options.dtype()), device,
+                              int(format));
+}
+
+at::Tensor npu_format_cast(const at::Tensor &self, int64_t acl_format) {
+  return npu::castFormat(self, int(acl_format));
+}
 
 } // namespace at_npu::native

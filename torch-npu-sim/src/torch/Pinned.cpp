@@ -1,7 +1,7 @@
 //===- Pinned.cpp - page-locked host memory -------------------------------===//
 //
-// Work that copies from or to pinned memory holds the host tensor, so a block can be reused when it is
-// released; record_event() is honoured all the same for callers that hold only the pointer.
+// Work that copies from or to pinned memory holds the host tensor, so a block can be reused when it
+// is released; record_event() is honoured all the same for callers that hold only the pointer.
 //
 //===----------------------------------------------------------------------===//
 #include "Pinned.h"
@@ -49,7 +49,9 @@ public:
     stats_.active_bytes.increase(int64_t(block->bytes));
     return {block->ptr, block, &PinnedAllocator::release, c10::kCPU};
   }
-  void copy_data(void *to, const void *from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+  void copy_data(void *to, const void *from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
 
   bool record_event(void *ptr, void *, c10::Stream stream) override {
     std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 //===- Serialization.cpp - formats survive torch.save ---------------------===//
 //
-// A saved tensor carries its storage's bytes; for NZ its metadata says so, and the logical shape of the
-// storage, which the loading side rebuilds from the tensor's own sizes.
+// A saved tensor carries its storage's bytes; for NZ its metadata says so, and the logical shape of
+// the storage, which the loading side rebuilds from the tensor's own sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "Format.h"
@@ -15,8 +15,10 @@ void getMetadata(const at::Tensor &tensor, std::unordered_map<std::string, bool>
   auto *storage = storageOrNull(tensor);
   if (!hasPrivateFormat(tensor))
     return;
-  TORCH_CHECK(tensor.sizes() == at::IntArrayRef(storage->format->logicalSizes) && tensor.storage_offset() == 0,
-              "saving a view of an FRACTAL_NZ tensor is not supported: save the whole tensor or cast it to ND");
+  TORCH_CHECK(tensor.sizes() == at::IntArrayRef(storage->format->logicalSizes) &&
+                  tensor.storage_offset() == 0,
+              "saving a view of an FRACTAL_NZ tensor is not supported: save the whole tensor or "
+              "cast it to ND");
   metadata["npu_format_nz"] = true;
 }
 

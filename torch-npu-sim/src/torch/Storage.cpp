@@ -11,8 +11,9 @@ namespace {
 
 /// Tells torch's memory profiler that `bytes` came (or, negative, went).
 void report(Block *block, int sign) {
-  c10::reportMemoryUsageToProfiler(npu::Allocator::data(block), sign * int64_t(npu::Allocator::requested(block)), 0, 0,
-                                   {c10::kPrivateUse1, c10::DeviceIndex(npu::Allocator::device(block))});
+  c10::reportMemoryUsageToProfiler(
+      npu::Allocator::data(block), sign * int64_t(npu::Allocator::requested(block)), 0, 0,
+      {c10::kPrivateUse1, c10::DeviceIndex(npu::Allocator::device(block))});
 }
 
 void releaseBlock(void *context) {
@@ -62,7 +63,8 @@ public:
     Block *block = blockOf(ptr);
     if (!block)
       return;
-    TORCH_CHECK(stream.device_type() == c10::kPrivateUse1, "record_stream: ", stream, " is not an NPU stream");
+    TORCH_CHECK(stream.device_type() == c10::kPrivateUse1, "record_stream: ", stream,
+                " is not an NPU stream");
     Device &owner = npu::device(npu::Allocator::device(block));
     owner.allocator().recordStream(block, npu::device(stream.device_index()).stream(stream.id()));
   }
@@ -84,8 +86,12 @@ public:
     out.num_device_free = s.deviceFrees;
     return out;
   }
-  void resetAccumulatedStats(c10::DeviceIndex index) override { npu::device(index).allocator().resetAccumulated(); }
-  void resetPeakStats(c10::DeviceIndex index) override { npu::device(index).allocator().resetPeak(); }
+  void resetAccumulatedStats(c10::DeviceIndex index) override {
+    npu::device(index).allocator().resetAccumulated();
+  }
+  void resetPeakStats(c10::DeviceIndex index) override {
+    npu::device(index).allocator().resetPeak();
+  }
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex index) override {
     npu::Allocator &memory = npu::device(index).allocator();
     size_t total = memory.limit();
@@ -95,8 +101,8 @@ public:
 
 thread_local Stream *kernelStream = nullptr;
 
-/// Blocks that CPU kernels hold. Libraries below torch (oneDNN) free memory by address alone, so the context of
-/// such a DataPtr is the address, and the block is found here.
+/// Blocks that CPU kernels hold. Libraries below torch (oneDNN) free memory by address alone, so
+/// the context of such a DataPtr is the address, and the block is found here.
 class KernelBlocks {
 public:
   void add(void *data, Block *block) {
@@ -138,7 +144,8 @@ void releaseKernelMemory(void *data) {
 c10::DataPtr allocateForKernel(size_t bytes, Stream &stream) {
   if (!bytes)
     return {nullptr, c10::kCPU};
-  Block *block = translateErrors([&] { return stream.device().allocator().allocate(bytes, stream, /*inKernel=*/true); });
+  Block *block = translateErrors(
+      [&] { return stream.device().allocator().allocate(bytes, stream, /*inKernel=*/true); });
   void *data = npu::Allocator::data(block);
   kernelBlocks().add(data, block);
   return {data, data, &releaseKernelMemory, c10::kCPU};
@@ -151,8 +158,12 @@ public:
     return kernelStream ? allocateForKernel(bytes, *kernelStream) : hostAllocator->allocate(bytes);
   }
   c10::DeleterFnPtr raw_deleter() const override { return &releaseKernelMemory; }
-  bool is_simple_data_ptr(const c10::DataPtr &ptr) const override { return hostAllocator->is_simple_data_ptr(ptr); }
-  void copy_data(void *to, const void *from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+  bool is_simple_data_ptr(const c10::DataPtr &ptr) const override {
+    return hostAllocator->is_simple_data_ptr(ptr);
+  }
+  void copy_data(void *to, const void *from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
 };
 
 /// Lets a CPU kernel resize a twin: the new bytes are device memory too.
@@ -162,7 +173,9 @@ public:
     Stream &stream = kernelStream ? *kernelStream : currentStream(currentDevice());
     return allocateForKernel(bytes, stream);
   }
-  void copy_data(void *to, const void *from, size_t bytes) const override { default_copy_data(to, from, bytes); }
+  void copy_data(void *to, const void *from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
 };
 
 TwinAllocator *twinAllocator() {
@@ -170,12 +183,14 @@ TwinAllocator *twinAllocator() {
   return allocator;
 }
 
-c10::intrusive_ptr<c10::StorageImpl> createStorage(c10::StorageImpl::use_byte_size_t, c10::SymInt bytes,
-                                                   c10::DataPtr ptr, c10::Allocator *allocator, bool resizable) {
+c10::intrusive_ptr<c10::StorageImpl> createStorage(c10::StorageImpl::use_byte_size_t,
+                                                   c10::SymInt bytes, c10::DataPtr ptr,
+                                                   c10::Allocator *allocator, bool resizable) {
   if (!ptr)
-    ptr = bytes.is_heap_allocated() ? allocator->allocate(0) : allocator->allocate(size_t(bytes.as_int_unchecked()));
-  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::move(bytes), std::move(ptr),
-                                          allocator, resizable);
+    ptr = bytes.is_heap_allocated() ? allocator->allocate(0)
+                                    : allocator->allocate(size_t(bytes.as_int_unchecked()));
+  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::move(bytes),
+                                          std::move(ptr), allocator, resizable);
 }
 
 const bool registered = [] {
@@ -197,8 +212,8 @@ Block *blockOf(const c10::DataPtr &ptr) {
   return ptr.get_deleter() == &releaseBlock ? static_cast<Block *>(ptr.get_context()) : nullptr;
 }
 
-/// Moves the memory of a kernel's CPU storage to a device pointer; null if it is not the device's. The CPU storage
-/// keeps a bare pointer to it.
+/// Moves the memory of a kernel's CPU storage to a device pointer; null if it is not the device's.
+/// The CPU storage keeps a bare pointer to it.
 static c10::DataPtr takeFromKernel(c10::StorageImpl &cpu, c10::Device device) {
   void *data = const_cast<void *>(cpu.data());
   if (cpu.data_ptr().get_deleter() != &releaseKernelMemory)
@@ -215,8 +230,9 @@ c10::intrusive_ptr<c10::StorageImpl> StorageImpl::cpuTwin() {
   std::lock_guard lock(mutex_);
   if (!twin_ || twin_->data() != data() || twin_->nbytes() != nbytes()) {
     c10::DataPtr bytes(const_cast<void *>(data()), c10::kCPU);
-    twin_ = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), int64_t(nbytes()),
-                                                  std::move(bytes), twinAllocator(), /*resizable=*/true);
+    twin_ = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
+                                                  int64_t(nbytes()), std::move(bytes),
+                                                  twinAllocator(), /*resizable=*/true);
   }
   return twin_;
 }
@@ -245,8 +261,8 @@ StorageImpl &storageOf(const at::Tensor &tensor) {
 c10::intrusive_ptr<c10::StorageImpl> makeStorage(int64_t bytes, int device) {
   Stream &stream = currentStream(device);
   c10::DataPtr ptr = allocateOn(size_t(bytes), stream, deviceOf(device));
-  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes, std::move(ptr),
-                                          &torchAllocator(), /*resizable=*/true);
+  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                          std::move(ptr), &torchAllocator(), /*resizable=*/true);
 }
 
 c10::intrusive_ptr<c10::StorageImpl> storageFromKernel(const c10::Storage &cpu, Stream &stream) {
@@ -258,8 +274,8 @@ c10::intrusive_ptr<c10::StorageImpl> storageFromKernel(const c10::Storage &cpu, 
     ptr = allocateOn(size_t(bytes), stream, device);
     std::memcpy(ptr.get(), source->data(), size_t(bytes));
   }
-  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes, std::move(ptr),
-                                          &torchAllocator(), /*resizable=*/true);
+  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                          std::move(ptr), &torchAllocator(), /*resizable=*/true);
 }
 
 KernelScope::KernelScope(Stream &stream) : outer_(kernelStream) { kernelStream = &stream; }

@@ -1,8 +1,8 @@
 //===- Storage.h - device memory under torch's storages -------------------===//
 //
 // The simulated device's memory is the host's, so a CPU kernel can work on a device tensor's bytes.
-// Each device storage has a CPU twin over the same bytes, which the alias tensors handed to CPU kernels
-// share. A private storage format (NZ) is a property of the storage.
+// Each device storage has a CPU twin over the same bytes, which the alias tensors handed to CPU
+// kernels share. A private storage format (NZ) is a property of the storage.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,8 +20,9 @@ enum : int { FormatNchw = 0, FormatNhwc = 1, FormatNd = 2, FormatNz = 29, Format
 /// A storage whose bytes are not in the order of the logical strides.
 struct PrivateFormat {
   int format;
-  at::ScalarType dtype;               ///< tensors of another type see the bare bytes
-  std::vector<int64_t> logicalSizes;  ///< sizes of the tensor that the storage was made for, contiguous
+  at::ScalarType dtype; ///< tensors of another type see the bare bytes
+  std::vector<int64_t>
+      logicalSizes; ///< sizes of the tensor that the storage was made for, contiguous
   std::vector<int64_t> physicalSizes; ///< blocked sizes of the bytes
 };
 
@@ -50,8 +51,8 @@ StorageImpl *storageOrNull(const at::Tensor &tensor);
 
 /// A new storage of `bytes` bytes on the current stream of the device.
 c10::intrusive_ptr<c10::StorageImpl> makeStorage(int64_t bytes, int device);
-/// A device storage over memory that a CPU kernel has allocated inside a KernelScope (no copy), or a copy
-/// of it if the memory is not the device's.
+/// A device storage over memory that a CPU kernel has allocated inside a KernelScope (no copy), or
+/// a copy of it if the memory is not the device's.
 c10::intrusive_ptr<c10::StorageImpl> storageFromKernel(const c10::Storage &cpu, Stream &stream);
 
 /// The allocator that torch knows for the device.
@@ -59,8 +60,8 @@ c10::DeviceAllocator &torchAllocator();
 /// The runtime's block behind a DataPtr, null if the memory is not the device's.
 Block *blockOf(const c10::DataPtr &ptr);
 
-/// While it lives, CPU allocations of this thread come from the stream's device: results and temporaries of
-/// kernels are device memory, counted and limited as such.
+/// While it lives, CPU allocations of this thread come from the stream's device: results and
+/// temporaries of kernels are device memory, counted and limited as such.
 class KernelScope {
 public:
   explicit KernelScope(Stream &stream);

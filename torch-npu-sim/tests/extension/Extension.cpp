@@ -58,7 +58,8 @@ void failWith(const std::string &name, int64_t code, bool sync) {
 
 /// a + b as a kernel library does it: the closure launches on the raw stream.
 at::Tensor add(const at::Tensor &a, const at::Tensor &b) {
-  TORCH_CHECK(a.is_contiguous() && b.is_contiguous() && a.sizes() == b.sizes() && a.scalar_type() == at::kFloat,
+  TORCH_CHECK(a.is_contiguous() && b.is_contiguous() && a.sizes() == b.sizes() &&
+                  a.scalar_type() == at::kFloat,
               "npu_ext::add: contiguous float tensors of one shape");
   at::Tensor out = at::empty_like(a);
   c10_npu::NPUStream stream = c10_npu::getCurrentNPUStream(a.device().index());
@@ -83,7 +84,8 @@ std::vector<int64_t> placeInClosure() {
   at_npu::native::OpCommand::RunOpApiV2(
       "Place",
       [&seen, caller] {
-        seen = {c10_npu::current_device(), c10_npu::getCurrentNPUStream().id(), std::this_thread::get_id() == caller};
+        seen = {c10_npu::current_device(), c10_npu::getCurrentNPUStream().id(),
+                std::this_thread::get_id() == caller};
         return 0;
       },
       /*sync=*/true);

@@ -134,13 +134,15 @@ TEST(Allocator, LimitGivesAMessageThatSaysHowMuchThereIs) {
     FAIL();
   } catch (const OutOfMemory &e) {
     std::string text = e.what();
-    EXPECT_NE(text.find("NPU out of memory. Tried to allocate 16.00 MiB. NPU 1 has a total capacity of 32.00 MiB of "
+    EXPECT_NE(text.find("NPU out of memory. Tried to allocate 16.00 MiB. NPU 1 has a total "
+                        "capacity of 32.00 MiB of "
                         "which 8.00 MiB is free."),
               std::string::npos)
         << text;
   }
   memory.release(kept);
-  Block *now = memory.allocate(30 << 20, d.defaultStream()); // the cached segment is given back for it
+  Block *now =
+      memory.allocate(30 << 20, d.defaultStream()); // the cached segment is given back for it
   memory.release(now);
   EXPECT_THROW(memory.setLimit(1), DeviceError);
   memory.setLimit(old);

@@ -27,7 +27,8 @@ TEST(Event, OrdersTwoStreams) {
 }
 
 TEST(Event, RecordingAgainDoesNotMoveAWaitUnderWay) {
-  Stream &a = device(0).streamFromPool(0), &b = device(0).streamFromPool(0), &c = device(0).streamFromPool(0);
+  Stream &a = device(0).streamFromPool(0), &b = device(0).streamFromPool(0),
+         &c = device(0).streamFromPool(0);
   std::promise<void> openA, openC;
   a.push("gate", [opened = openA.get_future().share()] { opened.wait(); });
   c.push("gate", [opened = openC.get_future().share()] { opened.wait(); });

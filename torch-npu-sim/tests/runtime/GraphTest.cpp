@@ -1,7 +1,7 @@
 //===- GraphTest.cpp - capture and replay ---------------------------------===//
+#include "npu_runtime/Graph.h"
 #include "npu_runtime/Allocator.h"
 #include "npu_runtime/Device.h"
-#include "npu_runtime/Graph.h"
 
 #include <gtest/gtest.h>
 
@@ -61,11 +61,15 @@ TEST(Graph, IllegalUseIsNamedAndLeavesTheStreamUsable) {
   Device &d = device(0);
   Stream &s = d.streamFromPool(0);
   Graph graph;
-  EXPECT_NE(messageOf([&] { graph.replay(s); }).find("without a preceding successful capture"), std::string::npos);
-  EXPECT_NE(messageOf([&] { graph.begin(d.defaultStream(), 0, CaptureMode::Global); }).find("non-default stream"),
+  EXPECT_NE(messageOf([&] { graph.replay(s); }).find("without a preceding successful capture"),
+            std::string::npos);
+  EXPECT_NE(messageOf([&] {
+              graph.begin(d.defaultStream(), 0, CaptureMode::Global);
+            }).find("non-default stream"),
             std::string::npos);
   graph.begin(s, 0, CaptureMode::Global);
-  EXPECT_NE(messageOf([&] { s.synchronize(); }).find("stream synchronization is not permitted"), std::string::npos);
+  EXPECT_NE(messageOf([&] { s.synchronize(); }).find("stream synchronization is not permitted"),
+            std::string::npos);
   EXPECT_NE(messageOf([&] { graph.end(s); }).find("capture failed"), std::string::npos);
   bool ran = false;
   launch(s, "usable", [&] { ran = true; });
@@ -74,9 +78,11 @@ TEST(Graph, IllegalUseIsNamedAndLeavesTheStreamUsable) {
 
   graph.begin(s, 0, CaptureMode::Global);
   graph.end(s);
-  EXPECT_NE(messageOf([&] { graph.begin(s, 0, CaptureMode::Global); }).find("already owns"), std::string::npos);
-  EXPECT_NE(messageOf([&] { graph.replay(device(1).defaultStream()); }).find("captured on device 0"),
+  EXPECT_NE(messageOf([&] { graph.begin(s, 0, CaptureMode::Global); }).find("already owns"),
             std::string::npos);
+  EXPECT_NE(
+      messageOf([&] { graph.replay(device(1).defaultStream()); }).find("captured on device 0"),
+      std::string::npos);
 }
 
 TEST(Graph, MemoryOfACaptureStaysApart) {
@@ -107,7 +113,8 @@ TEST(Graph, FailureInAReplayNamesTheNode) {
   launch(s, "Gather", [] { throw std::runtime_error("index out of range"); });
   graph.end(s);
   graph.replay(s);
-  EXPECT_NE(messageOf([&] { s.synchronize(); }).find("graph node 'Gather': index out of range"), std::string::npos);
+  EXPECT_NE(messageOf([&] { s.synchronize(); }).find("graph node 'Gather': index out of range"),
+            std::string::npos);
   d.synchronize();
 }
 

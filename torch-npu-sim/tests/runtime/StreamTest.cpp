@@ -83,7 +83,8 @@ TEST(Stream, FailureOfQueuedWorkIsReportedOnceWithItsName) {
     stream.synchronize();
     FAIL() << "no error";
   } catch (const DeviceError &e) {
-    EXPECT_NE(std::string(e.what()).find("'BadOp' failed on device 0: index 7 is out of range"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("'BadOp' failed on device 0: index 7 is out of range"),
+              std::string::npos)
         << e.what();
   }
   EXPECT_FALSE(ran);

@@ -1,7 +1,7 @@
 //===- StressTest.cpp - threads, streams, memory at once ------------------===//
 //
-// Eight threads with four streams each write patterns into blocks, copy them between streams behind events
-// and check them. The default takes part of a second; NPU_STRESS_SECONDS makes it longer.
+// Eight threads with four streams each write patterns into blocks, copy them between streams behind
+// events and check them. The default takes part of a second; NPU_STRESS_SECONDS makes it longer.
 //
 //===----------------------------------------------------------------------===//
 #include "npu_runtime/Allocator.h"
@@ -29,7 +29,8 @@ void worker(unsigned seed, std::chrono::steady_clock::time_point until, std::ato
     size_t words = 1 + random() % 2000;
     unsigned pattern = random();
     Block *source = memory.allocate(words * 4, a), *target = memory.allocate(words * 4, b);
-    auto *from = static_cast<unsigned *>(Allocator::data(source)), *to = static_cast<unsigned *>(Allocator::data(target));
+    auto *from = static_cast<unsigned *>(Allocator::data(source)),
+         *to = static_cast<unsigned *>(Allocator::data(target));
     if (random() % 4 == 0)
       a.push("delay", [] { std::this_thread::yield(); });
     launch(a, "fill", [=] { std::fill_n(from, words, pattern); });
@@ -37,7 +38,8 @@ void worker(unsigned seed, std::chrono::steady_clock::time_point until, std::ato
     ready.record(a);
     ready.wait(b);
     if (random() % 2)
-      d.taskQueue(b).enqueue("op", [=, &b] { launch(b, "copy", [=] { std::memcpy(to, from, words * 4); }); });
+      d.taskQueue(b).enqueue(
+          "op", [=, &b] { launch(b, "copy", [=] { std::memcpy(to, from, words * 4); }); });
     else
       launch(b, "copy", [=] { std::memcpy(to, from, words * 4); });
     memory.recordStream(source, b);
@@ -62,8 +64,9 @@ TEST(Stress, ThreadsStreamsCopiesAndFrees) {
   double seconds = 0.5;
   if (const char *text = std::getenv("NPU_STRESS_SECONDS"))
     seconds = std::atof(text);
-  auto until = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                                      std::chrono::duration<double>(seconds));
+  auto until =
+      std::chrono::steady_clock::now() +
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   std::atomic<size_t> wrong{0}, steps{0};
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 8; ++i)

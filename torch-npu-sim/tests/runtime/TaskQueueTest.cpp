@@ -31,7 +31,9 @@ TEST(TaskQueue, SyncLaunchStreamGoesRoundTheQueue) {
   Device &d = device(0);
   Stream &s = d.syncLaunchStream();
   std::promise<void> open;
-  d.taskQueue(d.defaultStream()).enqueue("gate", [opened = open.get_future().share()] { opened.wait(); });
+  d.taskQueue(d.defaultStream()).enqueue("gate", [opened = open.get_future().share()] {
+    opened.wait();
+  });
   bool ran = false;
   launch(s, "now", [&] { ran = true; });
   EXPECT_TRUE(ran);
@@ -49,8 +51,9 @@ TEST(TaskQueue, FailureNamesTheOperator) {
     d.synchronize();
     FAIL();
   } catch (const DeviceError &e) {
-    EXPECT_NE(std::string(e.what()).find("'aclnnAdd' failed on device 1: returned error code 161002"),
-              std::string::npos);
+    EXPECT_NE(
+        std::string(e.what()).find("'aclnnAdd' failed on device 1: returned error code 161002"),
+        std::string::npos);
   }
   queue.enqueue("usable", [] {});
   d.synchronize();

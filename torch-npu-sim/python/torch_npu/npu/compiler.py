@@ -39,8 +39,14 @@ def _device_interface():
             @classmethod
             def get_device_properties(cls, device=None):
                 if cls._properties is None:
-                    cls._properties = [npu.get_device_properties(i) for i in range(npu.device_count())]
-                index = npu._get_device_index(device, optional=True) if device is not None else cls.current_device()
+                    cls._properties = [
+                        npu.get_device_properties(i) for i in range(npu.device_count())
+                    ]
+                index = (
+                    npu._get_device_index(device, optional=True)
+                    if device is not None
+                    else cls.current_device()
+                )
                 return cls._properties[index]
 
         current_device = staticmethod(npu.current_device)

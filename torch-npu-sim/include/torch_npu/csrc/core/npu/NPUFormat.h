@@ -11,8 +11,8 @@ int64_t get_npu_format(const at::Tensor &self);
 /// Sizes of the storage in its format, in elements.
 std::vector<int64_t> get_npu_storage_sizes(const at::Tensor &self);
 /// An uninitialised NPU tensor with a storage format.
-at::Tensor empty_with_format(at::IntArrayRef sizes, const at::TensorOptions &options, int64_t format,
-                             bool keep_format = false);
+at::Tensor empty_with_format(at::IntArrayRef sizes, const at::TensorOptions &options,
+                             int64_t format, bool keep_format = false);
 at::Tensor npu_format_cast(const at::Tensor &self, int64_t acl_format);
 
 } // namespace at_npu::native

@@ -15,7 +15,8 @@ class NPUStream {
 public:
   enum Unchecked { UNCHECKED };
   explicit NPUStream(c10::Stream stream) : stream_(stream) {
-    TORCH_CHECK(stream_.device_type() == c10::DeviceType::PrivateUse1, "NPUStream: ", stream, " is no NPU stream");
+    TORCH_CHECK(stream_.device_type() == c10::DeviceType::PrivateUse1, "NPUStream: ", stream,
+                " is no NPU stream");
   }
   NPUStream(Unchecked, c10::Stream stream) : stream_(stream) {}
 
@@ -34,7 +35,8 @@ public:
   void synchronize() const { stream_.synchronize(); }
   bool isSyncLaunchStream() const { return native().isSyncLaunch(); }
 
-  /// The raw handle (a npu::Stream). Drains the task queue, so that work launched before is in the stream.
+  /// The raw handle (a npu::Stream). Drains the task queue, so that work launched before is in the
+  /// stream.
   aclrtStream stream() const { return stream(/*need_empty=*/true); }
   /// With false: without draining; right inside a closure of OpCommand::RunOpApiV2.
   aclrtStream stream(bool need_empty) const {
@@ -58,10 +60,13 @@ private:
 inline NPUStream wrapNPUStream(npu::Stream &stream) {
   return NPUStream(NPUStream::UNCHECKED,
                    c10::Stream(c10::Stream::UNSAFE,
-                               c10::Device(c10::DeviceType::PrivateUse1, c10::DeviceIndex(stream.device().index())),
+                               c10::Device(c10::DeviceType::PrivateUse1,
+                                           c10::DeviceIndex(stream.device().index())),
                                stream.id()));
 }
-inline int indexOrCurrent(c10::DeviceIndex index) { return index < 0 ? npu::currentDevice() : index; }
+inline int indexOrCurrent(c10::DeviceIndex index) {
+  return index < 0 ? npu::currentDevice() : index;
+}
 
 inline NPUStream getCurrentNPUStream(c10::DeviceIndex index = -1) {
   return wrapNPUStream(npu::currentStream(indexOrCurrent(index)));
@@ -79,5 +84,7 @@ inline c10::DeviceIndex device_count() { return c10::DeviceIndex(npu::deviceCoun
 } // namespace c10_npu
 
 template <> struct std::hash<c10_npu::NPUStream> {
-  size_t operator()(const c10_npu::NPUStream &stream) const noexcept { return std::hash<c10::Stream>{}(stream.unwrap()); }
+  size_t operator()(const c10_npu::NPUStream &stream) const noexcept {
+    return std::hash<c10::Stream>{}(stream.unwrap());
+  }
 };
