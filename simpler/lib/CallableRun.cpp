@@ -5,6 +5,7 @@
 #include "RunOrchestration.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 using namespace simpler;
@@ -57,6 +58,39 @@ void CallableRun::restore() {
   for (const Saved &entry : saved)
     std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(entry.tensor->buffer.addr)),
                 entry.bytes.data(), entry.bytes.size());
+}
+
+/// PTO2_RING_*: one number for all rings or four; a value that makes no sense is ignored with a
+/// warning. What a call sets comes first.
+void budgetsFromEnvironment(const char *name, uint64_t (&budget)[4]) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return;
+  uint64_t values[4];
+  int count = 0;
+  const char *at = text;
+  for (; count < 4; ++count) {
+    char *rest;
+    values[count] = std::strtoull(at, &rest, 10);
+    if (rest == at || values[count] < 4 || (*rest && *rest != ',')) {
+      count = 0;
+      break;
+    }
+    at = rest;
+    if (!*at) {
+      ++count;
+      break;
+    }
+    ++at;
+  }
+  if (count != 1 && (count != 4 || *at)) {
+    logMessage(
+        30, (std::string(name) + "=" + text + " ignored: one number or four, at least 4").c_str());
+    return;
+  }
+  for (int ring = 0; ring < 4; ++ring)
+    if (budget[ring] == 0)
+      budget[ring] = values[count == 1 ? 0 : ring];
 }
 
 SimplerOrchOutputs nothing() { return {PTO2TaskId::invalid(), nullptr, 0}; }
@@ -279,8 +313,12 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
       budgets.taskWindow[ring] = options->ring_task_window[ring];
       budgets.heapBytes[ring] = options->ring_heap[ring];
       budgets.depPool[ring] = options->ring_dep_pool[ring];
-      budgets.limited |= budgets.taskWindow[ring] || budgets.depPool[ring];
     }
+    budgetsFromEnvironment("PTO2_RING_TASK_WINDOW", budgets.taskWindow);
+    budgetsFromEnvironment("PTO2_RING_HEAP", budgets.heapBytes);
+    budgetsFromEnvironment("PTO2_RING_DEP_POOL", budgets.depPool);
+    for (int ring = 0; ring < 4; ++ring)
+      budgets.limited |= budgets.taskWindow[ring] || budgets.depPool[ring];
     runOptions.recordFirst = options->host_build_graph != 0;
   }
   std::string error;

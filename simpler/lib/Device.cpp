@@ -1,5 +1,6 @@
 //===- Device.cpp - threads, sleeping and waking, deferred completion -----===//
 #include "Gang.h"
+#include "KernelCall.h"
 #include "Run.h"
 
 #include <algorithm>
@@ -174,6 +175,24 @@ void Device::addPending(Task *task, const CompletionList &list) {
 static bool reached(const CompletionToken &token) {
   auto *counter = reinterpret_cast<const int32_t *>(static_cast<uintptr_t>(token.addr));
   return __atomic_load_n(counter, __ATOMIC_ACQUIRE) >= static_cast<int32_t>(token.expected_value);
+}
+
+std::string Device::describePending(const SimplerRun *run) {
+  std::lock_guard lock(pendingMutex_);
+  std::string text;
+  for (const PendingCompletion &pending : *pending_)
+    if (pending.task->run == run)
+      for (const CompletionToken &token : pending.tokens) {
+        char line[320];
+        std::snprintf(line, sizeof(line),
+                      "%stask %s waits for the counter at %#llx: it is %d, must be %d",
+                      text.empty() ? "" : "; ", taskName(pending.task).text,
+                      static_cast<unsigned long long>(token.addr),
+                      *reinterpret_cast<const int32_t *>(static_cast<uintptr_t>(token.addr)),
+                      static_cast<int32_t>(token.expected_value));
+        text += line;
+      }
+  return text;
 }
 
 bool Device::poll(Executor &executor) {

@@ -65,6 +65,8 @@ public:
   // Deferred completion
   void addPending(Task *task, const CompletionList &list);
   bool hasPending() const { return pendingCount_.load(std::memory_order_relaxed) > 0; }
+  /// The counters that tasks of the run wait for, with their values, for a message.
+  std::string describePending(const SimplerRun *run);
   /// Completes tasks whose counters are reached; true when there was one.
   bool poll(Executor &executor);
 

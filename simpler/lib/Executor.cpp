@@ -278,7 +278,9 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
     }
     if (task) {
       pollPause_ = 0;
+      running_.store(true, std::memory_order_relaxed);
       execute(task);
+      running_.store(false, std::memory_order_relaxed);
     } else if (!done()) {
       sleep(run, done);
     }
@@ -293,9 +295,11 @@ void Executor::sleep(SimplerRun *run, Condition done) {
   // From here on wake-ups are kept by the parking permit: look once more, then sleep.
   if (!done()) {
     int64_t limit = 0;
-    if (device_.hasPending())
+    if (device_.hasPending()) {
+      if (run)
+        run->watchCounters();
       limit = pollPause_ = pollPause_ < 50 ? 50 : (pollPause_ < 1000 ? pollPause_ * 2 : 1000);
-    else if (visibleBacklog())
+    } else if (visibleBacklog())
       limit = 200;
     parking_.park(limit);
   }

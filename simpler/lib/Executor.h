@@ -54,6 +54,8 @@ public:
   uint32_t index() const { return index_; }
   Parking &parking() { return parking_; }
   int64_t backlog() const { return ready_.size(); }
+  /// Inside a kernel or about to be; for the watchdog.
+  bool running() const { return running_.load(std::memory_order_relaxed); }
   uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
   /// Recent upper estimate of ticks per queued task.
   uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
@@ -133,6 +135,7 @@ private:
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};
+  std::atomic<bool> running_{false};
   KernelCost costs_[kKernelCosts]; // what kernels took here, direct mapped
   std::atomic<uint64_t> cost_{kUnknownCost};
   std::atomic<TraceRing *> trace_{nullptr};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdarg>
+#include <cstdlib>
 
 using namespace simpler;
 
@@ -28,6 +29,7 @@ void SimplerRun::begin(const RunOptions &options) {
   submitted_ = retired_ = 0;
   edgesTotal_ = heapTotal_ = 0;
   recorder = nullptr;
+  stillSince_ = 0;
   holding_ = options.recordFirst;
   fatal_.store(0, std::memory_order_relaxed);
   interruptsSeen_ = device_.interrupts();
@@ -104,6 +106,35 @@ void SimplerRun::fail(int32_t code, const char *format, ...) {
     return; // the first error explains the others
   message_ = text;
   fatal_.store(code, std::memory_order_release);
+}
+
+static uint64_t watchdogNanoseconds() {
+  if (const char *text = std::getenv("SIMPLER_SCHEDULER_TIMEOUT_MS"))
+    if (uint64_t milliseconds = std::strtoull(text, nullptr, 10))
+      return milliseconds * 1000000;
+  return 10000000000ull;
+}
+
+void SimplerRun::watchCounters() {
+  uint64_t executed = 0, now = nanoseconds();
+  bool running = false;
+  for (uint32_t i = 0; i < device_.numExecutors(); ++i) {
+    executed += device_.executor(i)->executed();
+    running |= device_.executor(i)->running() && device_.executor(i) != &executor_;
+  }
+  if (running || executed != stillExecuted_ || stillSince_ == 0) {
+    stillSince_ = now;
+    stillExecuted_ = executed;
+    return;
+  }
+  if (now - stillSince_ < watchdogNanoseconds())
+    return;
+  std::string waits = device_.describePending(this);
+  if (!waits.empty())
+    fail(SIMPLER_SCHEDULER_TIMEOUT,
+         "no task can run any more and %llu are not complete: %s. If the counter is raised from "
+         "outside, raise SIMPLER_SCHEDULER_TIMEOUT_MS",
+         static_cast<unsigned long long>(outstanding()), waits.c_str());
 }
 
 std::string SimplerRun::message() const {

@@ -93,6 +93,10 @@ struct SimplerRun {
 
   // --- by the owner's executor -----------------------------------------------------------------
   void recycle(Task *task);
+  /// The watchdog. Everything a run waits for is the runtime's own work, except counters of
+  /// deferred completion, which the outside may raise. When no thread has run anything for the time
+  /// of SIMPLER_SCHEDULER_TIMEOUT_MS (default 10000) and counters are still missing, the run fails.
+  void watchCounters();
   void sleepBegin() { ownerAsleep_.store(true); }
   void sleepEnd() { ownerAsleep_.store(false, std::memory_order_relaxed); }
 
@@ -158,6 +162,7 @@ private:
   uint64_t edgesTotal_ = 0, heapTotal_ = 0; // of this run, for scope statistics
   uint64_t signals_ = 0;                    // data reads that had to wait
   uint64_t interruptsSeen_ = 0;
+  uint64_t stillSince_ = 0, stillExecuted_ = 0; // nanoseconds, tasks: state of the watchdog
 
   // Any thread:
   std::atomic<int32_t> fatal_{0};

@@ -15,14 +15,14 @@ _HOME = {
     "RuntimeBinaries": "runtime_builder",
     "parse_platform": "platform_names",
     "extract_text_section": "elf_sections",
-    "CallableNamespace": "scene_test",
-    "Scalar": "scene_test",
-    "SceneTestCase": "scene_test",
-    "SceneTestLevel": "scene_test",
-    "TaskArgsBuilder": "scene_test",
-    "TensorArg": "scene_test",
-    "scene_level": "scene_test",
-    "scene_test": "scene_test",
+    "CallableNamespace": "scene_case",
+    "Scalar": "scene_case",
+    "SceneTestCase": "scene_case",
+    "SceneTestLevel": "scene_case",
+    "TaskArgsBuilder": "scene_case",
+    "TensorArg": "scene_case",
+    "scene_level": "scene_case",
+    "scene_test": "scene_case",
 }
 __all__ = [*_HOME]
 

@@ -278,6 +278,21 @@ TEST_P(Submit, DeferredCompletionHoldsConsumersBack) {
   EXPECT_EQ(std::vector<int32_t>(3, 7), y);
 }
 
+TEST_P(Submit, CounterThatNobodyRaisesEndsTheRun) {
+  setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "50", 1);
+  std::vector<int32_t> box(3), counter(1), y(3);
+  EXPECT_EQ(100, run(worker.get(), [&](SimplerRun *r) {
+              ChipTensor tb = tensorOf(box), tc = tensorOf(counter), ty = tensorOf(y);
+              submit(r, &kExpect, {inout(tb), noDep(tc)});
+              submit(r, &kAddTo, {in(tb), out(ty)}, {0});
+            }));
+  EXPECT_NE(nullptr, std::strstr(simpler_last_error(), "task t0 'expect' waits for the counter"))
+      << simpler_last_error();
+  EXPECT_NE(nullptr, std::strstr(simpler_last_error(), "it is 0, must be 3"));
+  EXPECT_EQ(std::vector<int32_t>(3, 0), y);
+  unsetenv("SIMPLER_SCHEDULER_TIMEOUT_MS");
+}
+
 TEST_P(Submit, ManyMoreTasksThanMemoryForThem) {
   std::vector<int64_t> sums(64);
   static std::atomic<int64_t> executed;
