@@ -139,7 +139,10 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params,
       continue;
     }
     returns.push_back(-static_cast<int64_t>(results.size()) - 1);
-    results.push_back(v.value);
+    // Results are tensors in memory, also of kernels that compute tiles.
+    Val memory = v;
+    memory.kind = Val::Tensor;
+    results.push_back(v.kind == Val::Tile ? retype(v.value, typeOf(memory), loc) : v.value);
     Val type = v;
     type.value = Value();
     type.kind = Val::Tensor;
@@ -171,7 +174,12 @@ bool Walker::build(const Function &function, std::vector<ParamSpec> params,
 
   // What callers and the lowering read.
   func->setAttr("pypto.func_type", b.getStringAttr(functionType));
-  func->setAttr("pypto.returns", b.getDenseI64ArrayAttr(returns));
+  // Parameters that are constants are no arguments: positions count arguments.
+  llvm::SmallVector<int64_t> positions = llvm::map_to_vector(returns, [&](int64_t index) {
+    return index < 0 ? index
+                     : static_cast<int64_t>(llvm::find(argumentOf, index) - argumentOf.begin());
+  });
+  func->setAttr("pypto.returns", b.getDenseI64ArrayAttr(positions));
   if (isEntry)
     func->setAttr("pypto.entry", b.getUnitAttr());
   for (auto [position, index] : llvm::enumerate(argumentOf)) {

@@ -457,8 +457,10 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
     return;
   }
   const auto &body = node.list("body");
+  // `for b in pl.spmd(n)` makes a kernel of its body, in which calls of kernels are expanded;
+  // `with pl.spmd(n)` may launch one.
   auto isDispatch = [&](const Node &n) {
-    if (n.kind == "Call")
+    if (!index && n.kind == "Call")
       if (const Function *f = resolveFunction(*n.get("func")))
         return isKernel(*f);
     return n.kind == "With" && isCallOf(n.list("items")[0]->get("context_expr"), "at");

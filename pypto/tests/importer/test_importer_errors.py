@@ -381,7 +381,7 @@ CASES = {
         "pl.split_aiv",
     ),
     "two launches": (
-        "for j in pl.spmd(2):\n    move(x, y)\n    @@move(z, y)",
+        "with pl.spmd(2):\n    move(x, y)\n    @@move(z, y)",
         S,
         "more than one kernel",
         "move(z, y)",

@@ -287,3 +287,29 @@ def test_operators_on_tensors():
 def test_a_lost_write_is_an_error():
     with pytest.raises(errors.InvalidOperationError, match="'y' is an output parameter"):
         imported("with pl.at(level=pl.Level.CORE_GROUP):\n    y = pl.add(x, x)")
+
+
+def test_a_for_over_spmd_makes_one_kernel_of_its_body():
+    module = imported("""
+for b in pl.spmd(4):
+    y[b * 4 : b * 4 + 4, :] = x[b * 4 : b * 4 + 4, :]
+    z[0:16, :] = x
+    copy(x, y)""")
+    assert "pypto.call" not in module
+    assert "pypto.load" in module
+
+
+def test_a_kernel_returns_tensors_in_memory():
+    text = """import pypto.language as pl
+
+
+@pl.function(type=pl.FunctionType.InCore)
+def twice(x: pl.Tensor[[16, 32], pl.FP32]):
+    return pl.mul(pl.load(x, [0, 0], [16, 32]), 2.0)
+"""
+    records = pl.parse(text, filename="case.py").as_program().functions
+    options = {"import_only": True, "emit_dumps": True}
+    result = bridge.compiler().compile("twice", False, records, None, options)
+    module = dict(result["unit"]["dumps"])["import"]
+    assert "-> !pypto.tensor<16x32xf32>" in re.search(r"func.func @twice[^\n]*", module)[0]
+    assert "pypto.returns = array<i64: -1>" in module

@@ -16,7 +16,7 @@ void loadImporterDialects(mlir::MLIRContext &context);
 /// annotated). The module holds one func.func per orchestration entry (unit attribute
 /// `pypto.entry`) and one per kernel and combination of argument types.
 ///
-/// Function attributes: `pypto.func_type`, `pypto.returns` (per returned value: the parameter it
+/// Function attributes: `pypto.func_type`, `pypto.returns` (per returned value: the argument it
 /// aliases, or -(k+1) for result k). Argument attributes: `pypto.name`, `pypto.direction` ("in",
 /// "out", "inout"), `pypto.dyn` (names of dynamic extents, "" for static), `pypto.scalar` (dtype).
 ///
