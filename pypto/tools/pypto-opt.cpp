@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   context.loadDialect<pypto::PyPTODialect, pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
                       LLVM::LLVMDialect>();
   llvm::SourceMgr sources;

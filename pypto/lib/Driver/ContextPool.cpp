@@ -39,6 +39,7 @@ ContextPool::Lease ContextPool::take() {
   }
   // Threading off: the modules are small, and a thread pool costs a start.
   auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false); // errors speak of Python, not of ops
   loadImporterDialects(*context);
   context->loadDialect<pto::PTODialect, LLVM::LLVMDialect>();
   return Lease(std::move(context));

@@ -2,7 +2,7 @@
 
 // Windows become loads, broadcasts expansions, the write a store of the window.
 // CHECK-LABEL: func.func @broadcast
-// CHECK: %[[T:.*]] = pypto.load %{{.*}}target_memory = "vec"{{.*}} -> !pypto.tile<16x64xf32, vec>
+// CHECK: %[[T:.*]] = pypto.load %{{.*}} -> !pypto.tile<16x64xf32, vec>
 // CHECK: %[[M:.*]] = pypto.row_max %[[T]]
 // CHECK: %[[D:.*]] = pypto.row_expand_sub %[[T]], %[[M]]
 // CHECK: pypto.store %[[D]], %{{.*}}shapes = array<i64: 16, 64>

@@ -57,7 +57,7 @@ func.func @fibonacci(%x: !pypto.tensor<8x32xf32>, %y: !pypto.tensor<8x32xf32>) a
 
 // A run-time extent travels with the handle and bounds load and store.
 // CHECK-LABEL: func.func @rows(
-// CHECK-SAME: %[[N:.*]]: index)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index)
 // CHECK: pto.make_tensor_view %{{.*}}, shape = [%[[N]], %
 // CHECK: %[[LIVE:.*]] = arith.minsi
 // CHECK: pto.alloc_tile valid_row = %[[LIVE]]
