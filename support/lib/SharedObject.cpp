@@ -31,10 +31,12 @@ bool writeAll(int fd, const char *bytes, size_t size) {
 }
 
 /// A path to `fd` that was never used before. The loader takes two equal paths for one object, and
-/// descriptor numbers come back; "x//y" and "x/./y" name the same file in different words.
+/// descriptor numbers come back; "x//y" and "x/./y" name the same file in different words. The
+/// process's number, where others write "self", keeps these paths apart from those of other
+/// libraries.
 std::string uniquePath(int fd) {
   static std::atomic<unsigned> counter{0};
-  std::string path = "/proc/self/fd/";
+  std::string path = "/proc/" + std::to_string(getpid()) + "/fd/";
   for (unsigned bits = counter.fetch_add(1) + 1; bits; bits >>= 1)
     path += bits & 1 ? "./" : "/";
   return path + std::to_string(fd);
