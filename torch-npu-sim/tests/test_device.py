@@ -109,7 +109,7 @@ def test_accelerator_api():
 
 def test_refuses_a_second_backend(run_python):
     text = "import torch; torch.utils.rename_privateuse1_backend('other')\nimport torch_npu"
-    code, out = run_python(text)
+    code, out = run_python(text, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     assert code and "already belongs to 'other'" in out
 
 
