@@ -40,7 +40,12 @@ SimplerWorker *simpler_worker_create(const char *arch, int32_t threads) {
     lastError = "threads is " + std::to_string(threads) + "; it must be 0 (one per core) to 200";
     return nullptr;
   }
-  return new SimplerWorker(*geometry, threads ? threads : defaultThreads());
+  try {
+    return new SimplerWorker(*geometry, threads ? threads : defaultThreads());
+  } catch (const std::bad_alloc &) {
+    lastError = "the system has no memory for a worker";
+    return nullptr;
+  }
 }
 
 void simpler_worker_destroy(SimplerWorker *worker) { delete worker; }

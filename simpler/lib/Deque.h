@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace simpler {
@@ -24,15 +25,17 @@ template <typename T> class Deque {
 public:
   explicit Deque(int64_t capacity = 1024) { install(std::make_unique<Array>(capacity)); }
 
-  /// Owner only.
-  void push(T *item) {
+  /// Owner only. False when the array is full and the system has no memory for a bigger one.
+  bool push(T *item) {
     int64_t bottom = bottom_.load(std::memory_order_relaxed);
     int64_t top = top_.load(std::memory_order_acquire);
     Array *array = array_.load(std::memory_order_relaxed);
     if (bottom - top > array->mask) [[unlikely]]
-      array = grow(array, top, bottom);
+      if (!(array = grow(array, top, bottom)))
+        return false;
     array->put(bottom, item);
     bottom_.store(bottom + 1, std::memory_order_release);
+    return true;
   }
 
   /// Owner only: the newest item, or null.
@@ -90,13 +93,16 @@ private:
     array_.store(array.get(), std::memory_order_release);
     arrays_.push_back(std::move(array));
   }
-  Array *grow(Array *old, int64_t top, int64_t bottom) {
+  Array *grow(Array *old, int64_t top, int64_t bottom) try {
     auto bigger = std::make_unique<Array>((old->mask + 1) * 2);
     for (int64_t i = top; i < bottom; ++i)
       bigger->put(i, old->get(i));
     Array *result = bigger.get();
+    arrays_.reserve(arrays_.size() + 1);
     install(std::move(bigger));
     return result;
+  } catch (const std::bad_alloc &) {
+    return nullptr;
   }
 
   alignas(64) Atomic<int64_t> top_{0};

@@ -27,6 +27,8 @@ Device::Device(const Geometry &geometry, int32_t threads)
     : geometry_(geometry), threads_(threads), forkGeneration_(watchForks()),
       unstarted_(threads - 1), pending_(new std::vector<PendingCompletion>) {
   sleepers_.store(threads - 1);
+  runs_.reserve(kMaxRuns);
+  freeRuns_.reserve(kMaxRuns); // giving a run back must not fail
 }
 
 bool Device::forked() const {
@@ -166,10 +168,16 @@ void Device::poolLoop(Executor &executor) {
 //===-- Deferred completion -----------------------------------------------===//
 
 void Device::addPending(Task *task, const CompletionList &list) {
-  task->tickets.fetch_add(1);
-  std::lock_guard lock(pendingMutex_);
-  pending_->push_back({task, {list.tokens, list.tokens + list.count}});
-  pendingCount_.fetch_add(1);
+  try {
+    std::lock_guard lock(pendingMutex_);
+    pending_->push_back({task, {list.tokens, list.tokens + list.count}});
+    task->tickets.fetch_add(1); // nobody completes the entry before the lock is free
+    pendingCount_.fetch_add(1);
+  } catch (const std::bad_alloc &) {
+    task->run->fail(SIMPLER_HEAP_RING_DEADLOCK,
+                    "task %s: the system has no memory for its completion conditions",
+                    taskName(task).text);
+  }
 }
 
 static bool reached(const CompletionToken &token) {

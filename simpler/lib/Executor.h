@@ -25,13 +25,19 @@ public:
 
   /// Queues a ready task for this thread or a thief.
   void makeReady(Task *task) {
-    ready_.push(task);
+    if (!ready_.push(task)) [[unlikely]] {
+      execute(task); // no memory to queue it
+      return;
+    }
     offerWork(0);
   }
   /// Queues a task the orchestrator has just submitted; one alone wakes nobody, since this thread
   /// will run it.
   void submit(Task *task) {
-    ready_.push(task);
+    if (!ready_.push(task)) [[unlikely]] {
+      execute(task);
+      return;
+    }
     if (ready_.size() > 1)
       offerWork(1);
   }

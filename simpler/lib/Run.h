@@ -121,7 +121,7 @@ private:
   simpler::Edge *newEdge(Task *task);
   Task *findTask(uint64_t id, bool &known) const;
   bool addExplicit(Task *task, uint64_t id, int32_t position, const simpler::Submission &s);
-  void remember(Task *task);
+  bool remember(Task *task);
   void publish(Task *task);
   bool throttle(const simpler::Submission &submission);
   void dropEdge(Task *task);

@@ -28,7 +28,13 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
             "the worker in the process that uses it";
     return SIMPLER_FORKED;
   }
-  SimplerRun *run = device.acquireRun();
+  SimplerRun *run = nullptr;
+  try {
+    run = device.acquireRun();
+  } catch (const std::bad_alloc &) {
+    error = "the system has no memory for another run";
+    return SIMPLER_HEAP_RING_DEADLOCK;
+  }
   if (!run) {
     error = "more than " + std::to_string(Device::kMaxRuns) + " runs at once on one worker";
     return SIMPLER_BUSY;

@@ -175,15 +175,22 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   edgesOfTask_ = 0;
   liveTaskBytes_ += TaskPool::bytesOf(task->sizeClass);
   uint64_t id = task->id;
-  bool added = addDependencies(task, submission);
+  bool added = false;
+  try {
+    added = addDependencies(task, submission);
+    if (holding_)
+      held_.reserve(held_.size() + 1);
+  } catch (const std::bad_alloc &) {
+    fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: the system has no memory for its dependencies",
+         taskName(task).text);
+  }
   ++sequence_;
-  if (!added) [[unlikely]] {
+  if (!added || !remember(task)) [[unlikely]] {
     // Predecessors may already hold edges to it: it stays in the graph, as a task without a kernel.
     task->kind = TaskKind::Dummy;
     publish(task);
     return SIMPLER_NO_TASK;
   }
-  remember(task);
   if (recorder) [[unlikely]] {
     recorder->task(task, submission.tags, manualScope());
     if (recorder->wantsDump() && task->kind == TaskKind::Kernel)
@@ -415,7 +422,7 @@ bool SimplerRun::addExplicit(Task *task, uint64_t id, int32_t position, const Su
 }
 
 /// Enters the task in the window of live tasks, which doubles when a live one is in the way.
-void SimplerRun::remember(Task *task) {
+bool SimplerRun::remember(Task *task) try {
   uint64_t mask = window_.size() - 1;
   Task *old = window_[task->sequence & mask];
   if (old && old != task && ((old->sequence ^ task->sequence) & mask) == 0 &&
@@ -425,10 +432,14 @@ void SimplerRun::remember(Task *task) {
       if (entry && !entry->complete())
         bigger[entry->sequence & (bigger.size() - 1)] = entry;
     window_ = std::move(bigger);
-    remember(task);
-    return;
+    return remember(task);
   }
   window_[task->sequence & mask] = task;
+  return true;
+} catch (const std::bad_alloc &) {
+  fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: the system has no memory for the window of live tasks",
+       taskName(task).text);
+  return false;
 }
 
 /// All edges are in: the task starts when its predecessors are complete, maybe now.
