@@ -51,7 +51,9 @@ class CompileError(Exception):
 class Code:
     """Loaded code of one module."""
 
-    def __init__(self, text: str, *, fuse: bool = True, reuse: bool = True, isa: int = HOST, dump: str = ""):
+    def __init__(
+        self, text: str, *, fuse: bool = True, reuse: bool = True, isa: int = HOST, dump: str = ""
+    ):
         message = ctypes.create_string_buffer(4096)
         times = (ctypes.c_double * 3)()
         self.handle = _binding.native_compile(
@@ -112,7 +114,9 @@ class Program:
     def index(self, value) -> str:
         return value if isinstance(value, str) else self.const(value)
 
-    def view(self, pointer: str, dtype: str, shape, strides=None, offsets=None, sizes=None, layout="nd"):
+    def view(
+        self, pointer: str, dtype: str, shape, strides=None, offsets=None, sizes=None, layout="nd"
+    ):
         """A partition (name, type) of a tensor."""
         rank = len(shape)
         if strides is None:
@@ -137,7 +141,17 @@ class Program:
         )
         return part, type_
 
-    def tile(self, dtype: str, rows: int, cols: int, vrow=None, vcol=None, space="vec", extra="", addr=None):
+    def tile(
+        self,
+        dtype: str,
+        rows: int,
+        cols: int,
+        vrow=None,
+        vcol=None,
+        space="vec",
+        extra="",
+        addr=None,
+    ):
         """A tile (name, type); extents given as SSA names become run-time ones."""
         vrow = rows if vrow is None else vrow
         vcol = cols if vcol is None else vcol

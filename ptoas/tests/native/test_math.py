@@ -29,7 +29,9 @@ def ulp_error(got, want):
 
 
 @pytest.mark.parametrize("isa", [HOST, AVX2])
-@pytest.mark.parametrize("op,bound", [("texp", 1.01), ("tlog", 1.5), ("trsqrt", 1.5), ("tsqrt", 0.5), ("trecip", 0.5)])
+@pytest.mark.parametrize(
+    "op,bound", [("texp", 1.01), ("tlog", 1.5), ("trsqrt", 1.5), ("tsqrt", 0.5), ("trecip", 0.5)]
+)
 def test_error_bound(op, bound, isa):
     bits = np.random.default_rng(1).integers(0, 2**32, COUNT, dtype=np.uint64).astype(np.uint32)
     x = bits.view(np.float32).copy()

@@ -62,7 +62,9 @@ def test_row_arg(op, shape):
 
 
 @pytest.mark.parametrize("shape", LIVE)
-@pytest.mark.parametrize("op,dtype", [("tcolsum", "f32"), ("tcolmax", "f32"), ("tcolmin", "i32"), ("tcolsum", "i16")])
+@pytest.mark.parametrize(
+    "op,dtype", [("tcolsum", "f32"), ("tcolmax", "f32"), ("tcolmin", "i32"), ("tcolsum", "i16")]
+)
 def test_column_reduction(op, dtype, shape):
     rows, cols, vr, vc = shape
 
@@ -144,7 +146,9 @@ def test_convert_f32(mode):
     for dtype in ("i32", "i16", "bf16", "f16", "f32"):
         inner = inside + (", sat_mode = #pto<saturation_mode ON>" if dtype == "i16" else "")
         out = np.full(shape[:2], 7, DTYPES[dtype])
-        (got,) = run_everywhere(elementwise("tcvt", "f32", shape, ["f32"], dtype, inside=inner), [x], [out])
+        (got,) = run_everywhere(
+            elementwise("tcvt", "f32", shape, ["f32"], dtype, inside=inner), [x], [out]
+        )
         if dtype in ("i32", "i16"):
             info = np.iinfo(DTYPES[dtype])
             want = np.clip(rounded, info.min, info.max)
@@ -160,7 +164,12 @@ def test_convert_f32(mode):
             exact = x.astype(np.float64)
             below = np.where(near.astype(np.float64) <= exact, near, down)
             above = np.where(near.astype(np.float64) >= exact, near, up)
-            want = {"RINT": near, "FLOOR": below, "CEIL": above, "TRUNC": np.where(x < 0, above, below)}.get(mode)
+            want = {
+                "RINT": near,
+                "FLOOR": below,
+                "CEIL": above,
+                "TRUNC": np.where(x < 0, above, below),
+            }.get(mode)
             if mode == "ROUND":
                 low, high = below.astype(np.float64), above.astype(np.float64)
                 high = np.where(np.isinf(high), 65536.0, high)
@@ -180,7 +189,9 @@ def test_convert_integers(saturation):
     inside = f"rmode = #pto<round_mode NONE>, sat_mode = #pto<saturation_mode {saturation}>"
     for dtype in ("i16", "ui8", "ui16"):
         out = np.full(shape[:2], 7, DTYPES[dtype])
-        (got,) = run_everywhere(elementwise("tcvt", "i32", shape, ["i32"], dtype, inside=inside), [x], [out])
+        (got,) = run_everywhere(
+            elementwise("tcvt", "i32", shape, ["i32"], dtype, inside=inside), [x], [out]
+        )
         info = np.iinfo(DTYPES[dtype])
         want = np.clip(x, info.min, info.max) if saturation == "ON" else x.astype(DTYPES[dtype])
         check(got, want.astype(DTYPES[dtype]), shape)
@@ -231,7 +242,9 @@ def softmax(rows, cols, vr, vc):
 def test_softmax(shape):
     rows, cols, vr, vc = shape
     x = np.random.default_rng(8).standard_normal((rows, cols)).astype(np.float32)
-    (got,) = run_everywhere(lambda dynamic: (softmax(*shape), []), [x], [np.full((rows, cols), 7, np.float32)])
+    (got,) = run_everywhere(
+        lambda dynamic: (softmax(*shape), []), [x], [np.full((rows, cols), 7, np.float32)]
+    )
     e = np.exp(x[:vr, :vc].astype(np.float64))
     check(got, e / e.sum(1, keepdims=True), shape, 1e-6)
 
@@ -248,7 +261,10 @@ def test_overlapping_arguments(shift):
     p.store(t, p.view(y, "f32", [rows, cols]))
     for fuse in (True, False):
         memory = np.arange(1000, dtype=np.float32)
-        source, target = memory[300 : 300 + rows * cols], memory[300 + shift : 300 + shift + rows * cols]
+        source, target = (
+            memory[300 : 300 + rows * cols],
+            memory[300 + shift : 300 + shift + rows * cols],
+        )
         want = source * 2
         Code(p.text(), fuse=fuse)("f", source, target)
         np.testing.assert_array_equal(target, want)
@@ -293,7 +309,9 @@ def test_level3_bytes_are_shared():
         np.testing.assert_array_equal(y, want)
 
 
-@pytest.mark.parametrize("dtype,acc", [("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32")])
+@pytest.mark.parametrize(
+    "dtype,acc", [("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32")]
+)
 @pytest.mark.parametrize("m,k,n", [(16, 32, 32), (48, 64, 80)])
 def test_matmul_loop(dtype, acc, m, k, n):
     """Two halves of k through mat, left and right tiles into one accumulator; views and copies agree."""
@@ -302,8 +320,14 @@ def test_matmul_loop(dtype, acc, m, k, n):
     nz, zn = ", blayout=col_major, slayout=row_major", ", slayout=col_major"
     half = k // 2
     out = p.tile(acc, m, n, space="acc", extra=nz + ", fractal=1024")
-    ta, tb = p.tile(dtype, m, half, space="mat", extra=nz), p.tile(dtype, half, n, space="mat", extra=nz)
-    la, rb = p.tile(dtype, m, half, space="left", extra=nz), p.tile(dtype, half, n, space="right", extra=zn)
+    ta, tb = (
+        p.tile(dtype, m, half, space="mat", extra=nz),
+        p.tile(dtype, half, n, space="mat", extra=nz),
+    )
+    la, rb = (
+        p.tile(dtype, m, half, space="left", extra=nz),
+        p.tile(dtype, half, n, space="right", extra=zn),
+    )
     for step in range(2):
         p.load(p.view(a, dtype, [m, k], offsets=[0, step * half], sizes=[m, half]), ta)
         p.load(p.view(b, dtype, [k, n], offsets=[step * half, 0], sizes=[half, n]), tb)
@@ -333,7 +357,10 @@ def test_view_is_read_after_more_row_ops():
     t, e, o, tmp = (p.tile("f32", n, n) for _ in range(4))
     sums = p.column("f32", n)
     pm, bm = (p.tile("f32", n, n, space="mat", extra=nz) for _ in range(2))
-    left, right = p.tile("f32", n, n, space="left", extra=nz), p.tile("f32", n, n, space="right", extra=zn)
+    left, right = (
+        p.tile("f32", n, n, space="left", extra=nz),
+        p.tile("f32", n, n, space="right", extra=zn),
+    )
     acc = p.tile("f32", n, n, space="acc", extra=nz + ", fractal=1024")
     p.load(p.view(b, "f32", [n, n]), bm)
     p.op("tmov", [bm], [right])

@@ -36,7 +36,9 @@ def run_everywhere(build, arrays, outputs, exact=True):
     return results[0][1]
 
 
-def elementwise(op, dtype, shape, inputs, out_dtype=None, attrs="", inside="", scalar=None, arch="a5"):
+def elementwise(
+    op, dtype, shape, inputs, out_dtype=None, attrs="", inside="", scalar=None, arch="a5"
+):
     rows, cols, vr, vc = shape
     out_dtype = out_dtype or dtype
 
@@ -44,7 +46,9 @@ def elementwise(op, dtype, shape, inputs, out_dtype=None, attrs="", inside="", s
         p = Program(arch)
         pointers = [p.pointer(d) for d in inputs] + [p.pointer(out_dtype)]
         r, c = (p.scalar("index"), p.scalar("index")) if dynamic else (vr, vc)
-        views = [p.view(x, d, [rows, cols], sizes=[r, c]) for x, d in zip(pointers, [*inputs, out_dtype])]
+        views = [
+            p.view(x, d, [rows, cols], sizes=[r, c]) for x, d in zip(pointers, [*inputs, out_dtype])
+        ]
         tiles = [p.tile(d, rows, cols, r, c) for d in [*inputs, out_dtype]]
         for view, tile in zip(views[:-1], tiles[:-1]):
             p.load(view, tile)

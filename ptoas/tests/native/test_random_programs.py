@@ -89,7 +89,9 @@ class Generator:
         fits = [
             t
             for t in self.tiles
-            if (dtype is None or t[2] == dtype) and (rows is None or t[3] == rows) and (cols is None or t[4] == cols)
+            if (dtype is None or t[2] == dtype)
+            and (rows is None or t[3] == rows)
+            and (cols is None or t[4] == cols)
         ]
         return self.r.choice(fits) if fits else None
 
@@ -117,9 +119,10 @@ class Generator:
         )  # fmt: skip
         cols = r.choice([32, 64])
         if kind == "load":
-            p.load(self.view(r.choice(self.inputs + self.outputs), ROWS, cols), self.pick("f32", ROWS, cols)) if self.pick(
-                "f32", ROWS, cols
-            ) else None
+            p.load(
+                self.view(r.choice(self.inputs + self.outputs), ROWS, cols),
+                self.pick("f32", ROWS, cols),
+            ) if self.pick("f32", ROWS, cols) else None
         elif kind == "store" and (t := self.pick("f32", ROWS, cols)):
             p.store(t, self.view(r.choice(self.outputs), ROWS, cols))
         elif kind in ("binary", "column"):
@@ -137,7 +140,9 @@ class Generator:
         elif kind == "scalar":
             a, o = self.pick("f32", ROWS, cols), self.pick("f32", ROWS, cols)
             if a and self.apart(o, a):
-                p.op(r.choice(["tmuls", "tadds", "tmins"]), [a, (p.const("0.75", "f32"), "f32")], [o])
+                p.op(
+                    r.choice(["tmuls", "tadds", "tmins"]), [a, (p.const("0.75", "f32"), "f32")], [o]
+                )
         elif kind == "fill" and (o := self.pick("f32", cols=cols)):
             p.op("texpands", [(p.const("0.25", "f32"), "f32")], [o])
         elif kind == "rowsum":
@@ -145,11 +150,19 @@ class Generator:
             if a and self.apart(o, a):
                 p.op(r.choice(["trowsum", "trowmax", "trowmin"]), [a], [o])
         elif kind == "rowexpand":
-            a, c, o = self.pick("f32", ROWS, cols), self.pick("f32", ROWS, 1), self.pick("f32", ROWS, cols)
+            a, c, o = (
+                self.pick("f32", ROWS, cols),
+                self.pick("f32", ROWS, 1),
+                self.pick("f32", ROWS, cols),
+            )
             if a and self.apart(o, a, c):
                 p.op(r.choice(["trowexpandmul", "trowexpandsub"]), [a, c], [o])
         elif kind == "colexpand":
-            a, c, o = self.pick("f32", ROWS, cols), self.pick("f32", 1, cols), self.pick("f32", ROWS, cols)
+            a, c, o = (
+                self.pick("f32", ROWS, cols),
+                self.pick("f32", 1, cols),
+                self.pick("f32", ROWS, cols),
+            )
             if a and self.apart(o, a, c):
                 p.op(r.choice(["tcolexpandmul", "tcolexpandadd"]), [a, c], [o])
         elif kind == "colsum":
@@ -157,14 +170,25 @@ class Generator:
             if a and self.apart(o, a):
                 p.op(r.choice(["tcolsum", "tcolmax"]), [a], [o])
         elif kind == "cvt":
-            pair = r.choice([("f32", "f16"), ("f16", "f32"), ("f32", "bf16"), ("bf16", "f32"), ("f32", "i32"), ("i32", "f32")])
+            pair = r.choice(
+                [
+                    ("f32", "f16"),
+                    ("f16", "f32"),
+                    ("f32", "bf16"),
+                    ("bf16", "f32"),
+                    ("f32", "i32"),
+                    ("i32", "f32"),
+                ]
+            )
             a, o = self.pick(pair[0], ROWS, cols), self.pick(pair[1], ROWS, cols)
             if a and o and self.apart(o, a):
                 p.op("tcvt", [a], [o], inside="rmode = #pto<round_mode RINT>")
         elif kind == "window" and (t := self.pick("f32", ROWS, 64)):
             at = r.choice([0, 8, 32])
             name, type_ = p.name(), f"!pto.tile_buf<vec, {ROWS}x32xf32>"
-            p.emit(f"{name} = pto.subview {t[0]}[{p.const(0)}, {p.const(at)}] sizes [{ROWS}, 32] : {t[1]} -> {type_}")
+            p.emit(
+                f"{name} = pto.subview {t[0]}[{p.const(0)}, {p.const(at)}] sizes [{ROWS}, 32] : {t[1]} -> {type_}"
+            )
             a = self.pick("f32", ROWS, 32)
             if a and (not self.level3 or self.apart(t, a)):
                 if r.random() < 0.5:
@@ -178,7 +202,9 @@ class Generator:
                 p.emit(f"scf.for {iv} = {p.const(0)} to {self.count} step {p.const(1)} {{")
             else:
                 flag = p.name()
-                p.emit(f"{flag} = arith.cmpi slt, {self.count}, {p.const(r.choice([1, 9]))} : index")
+                p.emit(
+                    f"{flag} = arith.cmpi slt, {self.count}, {p.const(r.choice([1, 9]))} : index"
+                )
                 p.emit(f"scf.if {flag} {{")
             for _ in range(r.randrange(1, 6)):
                 self.step()
@@ -190,7 +216,16 @@ class Generator:
             self.step()
         for i, pointer in enumerate(self.outputs):
             if t := self.pick("f32", ROWS, 64):
-                self.p.store(t, self.p.view(pointer, "f32", [4 * ROWS, 64], offsets=[(3 - i) * ROWS, 0], sizes=[ROWS, 64]))
+                self.p.store(
+                    t,
+                    self.p.view(
+                        pointer,
+                        "f32",
+                        [4 * ROWS, 64],
+                        offsets=[(3 - i) * ROWS, 0],
+                        sizes=[ROWS, 64],
+                    ),
+                )
         return self.p.text()
 
 

@@ -322,24 +322,41 @@ Value *FunctionEmitter::tilePointer(const TileInfo &tile) {
   return tile.dynamicDelta ? b.CreatePtrAdd(start, index(tile.dynamicDelta)) : start;
 }
 
+/// A run-time extent, kept inside the tile: beyond it lie other tiles. Made once, where the value
+/// is made, so that ops with the same extent are seen to have it.
+Value *FunctionEmitter::clampedExtent(mlir::Value extent, int64_t capacity) {
+  Value *v = value(extent);
+  Value *&clamped = clampedExtents[{v, capacity}];
+  if (clamped)
+    return clamped;
+  IRBuilder<>::InsertPointGuard guard(b);
+  if (auto *made = dyn_cast<Instruction>(v)) {
+    if (std::optional<BasicBlock::iterator> after = made->getInsertionPointAfterDef())
+      b.SetInsertPoint(made->getParent(), *after);
+  } else {
+    b.SetInsertPoint(entry->getTerminator());
+  }
+  return clamped = larger(smaller(asIndex(extent), index(capacity)), index(0));
+}
+
 Value *FunctionEmitter::validExtent(const TileInfo &tile, unsigned axis) {
-  int64_t capacity = axis == 0 ? tile.rows : tile.cols;
-  auto resolve = [&](const ValidSign &sign) -> Value * {
+  auto resolve = [&](const ValidSign &sign, int64_t capacity) -> Value * {
     if (sign.constant >= 0)
       return index(std::min(sign.constant, capacity));
     if (!sign.value)
       return index(capacity);
-    return asIndex(sign.value);
+    return clampedExtent(sign.value, capacity);
   };
   if (!model.isResized(tile.validOwner))
-    return resolve(axis == 0 ? tile.validRows : tile.validCols);
+    return axis == 0 ? resolve(tile.validRows, tile.rows) : resolve(tile.validCols, tile.cols);
   Extents &e = extents[tile.validOwner];
   if (!e.slot[0]) {
     // emitViews asks at the handle's definition, so the slots are set up before any use.
     const TileInfo &owner = model.info(tile.validOwner);
     for (unsigned a : {0u, 1u}) {
       e.slot[a] = stackSlot(b.getInt64Ty(), a ? "valid.cols" : "valid.rows");
-      e.known[a] = resolve(a == 0 ? owner.initialRows : owner.initialCols);
+      e.known[a] =
+          a == 0 ? resolve(owner.initialRows, owner.rows) : resolve(owner.initialCols, owner.cols);
       b.CreateStore(e.known[a], e.slot[a]);
     }
   }

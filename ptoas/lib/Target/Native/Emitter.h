@@ -101,6 +101,7 @@ private:
   };
 
   llvm::Value *validExtent(const TileInfo &tile, unsigned axis);
+  llvm::Value *clampedExtent(mlir::Value extent, int64_t capacity);
   void resetKnownExtents(mlir::Region &region);
   void numberOps();
   /// The root's bytes are in use during `op` (in its home block: during the op around it).
@@ -164,6 +165,7 @@ private:
   };
   llvm::DenseMap<mlir::Value, Extents> extents; // resized handles
   llvm::DenseMap<mlir::Value, TileView> tileViews;
+  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> clampedExtents;
   std::deque<TileInfo> windows; // parts of tiles that single ops name
   std::vector<RootStorage> rootStorage;
   std::map<std::pair<unsigned, int64_t>, llvm::Value *> pointers;
