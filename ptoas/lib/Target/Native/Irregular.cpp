@@ -78,8 +78,7 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     flush();
     mlir::Value handle = op.getNamedOperand(get ? "src" : "dst");
     const TileInfo &info = model.info(handle);
-    Value *at =
-        larger(asIndex(op.getNamedOperand("offset")), index(0));
+    Value *at = larger(asIndex(op.getNamedOperand("offset")), index(0));
     // The linear index counts the elements of the whole tile, in its own order.
     int64_t last = (info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride;
     at = smaller(at, index(last));
