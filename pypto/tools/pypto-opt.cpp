@@ -1,7 +1,7 @@
 //===- pypto-opt.cpp - run steps of the compiler on a text module ---------===//
 //
 //   pypto-opt [file] [--outline-scopes] [--resolve-directions] [--lower-tensor-to-tile]
-//             [--infer-memory-spaces] [--check-capacity[=a5]] [--lower-orchestration] [--lower-to-pto] [--text-form]
+//             [--infer-memory-spaces] [--check-capacity[=a5]] [--tile-matmul-l0] [--lower-orchestration] [--lower-to-pto] [--text-form]
 //
 // Steps run in the order given. With --verify-diagnostics the errors must be those that
 // `expected-error` comments announce. For tests and for looking at what a step does.
@@ -33,6 +33,8 @@ static LogicalResult runStep(llvm::StringRef name, ModuleOp module, const pypto:
     return pypto::inferMemorySpaces(module);
   if (name == "check-capacity" || name.consume_front("check-capacity="))
     return pypto::checkCapacity(module, name == "a5" ? "a5" : "a2a3");
+  if (name == "tile-matmul-l0")
+    return pypto::tileMatmulL0(module);
   if (name == "lower-orchestration")
     return pypto::lowerOrchestration(module);
   if (name == "lower-to-pto")

@@ -53,11 +53,11 @@ public:
       return success();
     });
     OwningOpRef<ModuleOp> module;
-    stage("import", [&] {
+    LogicalResult imported = stage("import", [&] {
       module = importProgram(context, program, args, options, result.diagnostics, &result.bakeScalars);
       return success(bool(module));
     });
-    if (!module)
+    if (failed(imported))
       return;
     (*module)->setAttr("pto.target_arch", StringAttr::get(&context, StringRef(options.platform).starts_with("a5") ? "a5" : "a3"));
     describeEntries(*module);
@@ -88,14 +88,13 @@ public:
     ptoas::native::Options native;
     native.fuse = options.fuse;
     native.reuse = options.reuseMemory;
-    std::string reproducer;
-    stage("native", [&] {
+      LogicalResult compiled = stage("native", [&] {
       auto object = ptoas::native::compileToSharedObject(*module, native);
       if (succeeded(object))
         result.unit.sharedObject = std::move(*object);
       return success(succeeded(object));
     });
-    if (result.unit.sharedObject.empty()) {
+    if (failed(compiled)) {
       keepReproducer(*module);
       return;
     }
@@ -194,7 +193,7 @@ private:
     OwningOpRef<ModuleOp> copy = module.clone();
     PtoOptions text;
     text.textForm = true;
-    if (failed(lowerToPTO(*copy, text)))
+    if (failed(tileMatmulL0(*copy)) || failed(lowerToPTO(*copy, text)))
       return;
     StringRef arch = StringRef(options.platform).starts_with("a5") ? "a5" : "a2a3";
     for (auto func : copy->getOps<func::FuncOp>()) {

@@ -8,7 +8,22 @@ namespace pypto {
 
 Operation *PtoEmitter::instruction(StringRef mnemonic, ValueRange operands, ArrayRef<NamedAttribute> attrs,
                                    ArrayRef<int32_t> segments) {
-  OperationState state(loc, ("pto." + mnemonic).str(), operands, {}, attrs);
+  SmallVector<Value> used(operands);
+  if (llvm::is_contained(used, Value())) { // a gap in this lowering: better an error than a crash
+    if (succeeded(complete))
+      complete = emitError(loc, "internal error: an operand of ") << mnemonic << " has no tile";
+    return nullptr;
+  }
+  if (columnsAsRows)
+    for (Value &operand : used) {
+      // A column lies in memory as the row of the same elements.
+      auto type = dyn_cast<pto::TileBufType>(operand.getType());
+      if (!type || type.getCols() != 1 || type.getRows() == 1 || ShapedType::isDynamic(type.getValidRow()))
+        continue;
+      auto row = pto::TileBufType::get(type.getSpace(), 1, type.getRows(), type.getElementType(), 1, type.getValidRow());
+      operand = pto::TReshapeOp::create(b, loc, row, operand);
+    }
+  OperationState state(loc, ("pto." + mnemonic).str(), used, {}, attrs);
   if (!segments.empty())
     state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(segments));
   return b.create(state);
@@ -290,6 +305,7 @@ static pto::MaskPattern maskPattern(StringRef name) {
 LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   StringRef family = row->family, name = row->pto;
   MLIRContext *context = b.getContext();
+  columnsAsRows = options.textForm && llvm::is_contained({"unary", "binary", "ternary", "cast", "expands", "full"}, family);
   if (isa<ReshapeOp, SliceOp, SetValidShapeOp, TransposeViewOp, ReinterpretViewOp>(op))
     return emitView(op);
   if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias")

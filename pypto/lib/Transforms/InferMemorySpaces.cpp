@@ -94,6 +94,8 @@ private:
       return it == decided.end() ? MemorySpace::None : it->second;
     }
     Operation *op = value.getDefiningOp();
+    if (!op) // an argument that nothing carries
+      return MemorySpace::Vec;
     StringRef family = familyOf(op);
     if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias" || family == "matmul_mx")
       return MemorySpace::Acc;

@@ -153,7 +153,10 @@ Value PtoEmitter::viewOf(unsigned argument) {
     b.setInsertionPoint(headEnd);
     auto type = cast<TensorType>(old.getArgument(argument).getType());
     SmallVector<int64_t> open(type.getRank(), ShapedType::kDynamic);
-    auto layout = pto::LayoutAttr::get(b.getContext(), memory.columnMajor ? pto::Layout::Dn : pto::Layout::Nd);
+    // Column-major memory: the stride of the last axis is not 1, that of the one before is.
+    unsigned rank = type.getRank();
+    bool columns = memory.columnMajor || (rank >= 2 && constantOf(memory.strides[rank - 2]) == 1 && constantOf(memory.strides[rank - 1]) != 1);
+    auto layout = pto::LayoutAttr::get(b.getContext(), columns ? pto::Layout::Dn : pto::Layout::Nd);
     memory.view = pto::MakeTensorViewOp::create(b, old.getArgument(argument).getLoc(),
                                                 pto::TensorViewType::get(open, type.getElementType()), memory.pointer,
                                                 memory.dims, memory.strides, layout);
@@ -340,7 +343,31 @@ pto::TileBufType PtoEmitter::bufferType(TileType type, int64_t rows, int64_t col
   }
 }
 
+/// The physical extents of a cube tile in whole boxes; valid extents stay.
+static TileType wholeBoxes(TileType type) {
+  int64_t r = type.getShape()[0], c = type.getShape()[1];
+  int64_t lane = 32 / std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
+  switch (type.getMemorySpace()) {
+  case MemorySpace::Mat:
+    if (r == 1 && !type.getTransposed())
+      return type;
+    return type.getTransposed()
+               ? TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace(), {}, true)
+               : TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))}, type.getElementType(), type.getMemorySpace());
+  case MemorySpace::Left:
+    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))}, type.getElementType(), type.getMemorySpace());
+  case MemorySpace::Right:
+    return TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace());
+  case MemorySpace::Acc:
+    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace());
+  default:
+    return type;
+  }
+}
+
 Value PtoEmitter::allocate(TileType type, Value rows, Value cols) {
+  if (options.textForm)
+    type = wholeBoxes(type);
   auto r = constantOf(rows), c = constantOf(cols);
   auto buffer = bufferType(type, r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
   return pto::AllocTileOp::create(b, loc, buffer, Value(), r ? Value() : rows, c ? Value() : cols);
@@ -699,13 +726,28 @@ LogicalResult PtoEmitter::emitBlock(Block &block) {
 func::FuncOp PtoEmitter::run() {
   buildSignature();
   b.setInsertionPointToEnd(entry);
-  bool ok = succeeded(emitBlock(old.getBody().front()));
+  bool ok = succeeded(emitBlock(old.getBody().front())) && succeeded(complete);
+  if (ok && options.textForm)
+    setKernelKind();
   headEnd->erase();
   if (!ok) {
     made.erase();
     return {};
   }
   return made;
+}
+
+/// Names the core in the text form, if the body keeps to one.
+void PtoEmitter::setKernelKind() {
+  bool cube = false, vector = false;
+  made.walk([&](pto::TileOpInterface op) {
+    pto::PIPE pipe = cast<pto::PipeOpInterface>(op.getOperation()).getPipe();
+    cube |= pipe == pto::PIPE::PIPE_M;
+    vector |= pipe == pto::PIPE::PIPE_V;
+  });
+  if (cube && vector)
+    return;
+  made->setAttr("pto.kernel_kind", pto::KernelKindAttr::get(b.getContext(), cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
 }
 
 LogicalResult lowerToPTO(ModuleOp module, const PtoOptions &options) {

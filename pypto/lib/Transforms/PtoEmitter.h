@@ -60,6 +60,7 @@ private:
 
   // Structure (LowerToPTO.cpp).
   void buildSignature();
+  void setKernelKind();
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emit(Operation *op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp op);
@@ -121,6 +122,8 @@ private:
   mlir::Location loc;
   KernelSignature params;
   mlir::Block *entry = nullptr;
+  mlir::LogicalResult complete = mlir::success();
+  bool columnsAsRows = false;    // text form: pointwise instructions take columns as rows
   Operation *headEnd = nullptr; // constants and views go before, shared buffers behind
   mlir::IRMapping scalars;
   llvm::DenseMap<Value, Tile> tiles;

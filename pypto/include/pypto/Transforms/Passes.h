@@ -22,9 +22,12 @@ mlir::LogicalResult inferMemorySpaces(mlir::ModuleOp module);
 /// Kernels: the tiles that live at once must fit the memories of `platform`.
 mlir::LogicalResult checkCapacity(mlir::ModuleOp module, llvm::StringRef platform);
 
+/// Kernels: cuts products that exceed the left and right memories along K (text form only).
+mlir::LogicalResult tileMatmulL0(mlir::ModuleOp module);
+
 struct PtoOptions {
-  /// Write what the text contract wants where native code is better off without: columns of one element
-  /// are computed as rows.
+  /// What the text contract wants where native code is better off without: physical extents that are whole
+  /// boxes, the kind of core, no C entry.
   bool textForm = false;
 };
 /// Kernels to the pto dialect (level2), each with its C entry unless textForm.
