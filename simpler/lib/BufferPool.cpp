@@ -33,10 +33,9 @@ Buffer *BufferPool::allocate(uint64_t bytes) {
   uint32_t sizeClass = classOf(bytes);
   uint64_t capacity = classBytes(sizeClass);
   Buffer *buffer;
-  auto &list = free_[sizeClass];
-  if (!list.empty()) {
-    buffer = list.back();
-    list.pop_back();
+  if (free_[sizeClass]) {
+    buffer = free_[sizeClass];
+    free_[sizeClass] = buffer->nextFree;
     cached_ -= capacity;
   } else {
     buffer = static_cast<Buffer *>(std::aligned_alloc(64, sizeof(Buffer) + capacity));
@@ -56,14 +55,15 @@ Buffer *BufferPool::allocate(uint64_t bytes) {
 void BufferPool::recycle(Buffer *buffer) {
   live_ -= buffer->bytes;
   cached_ += buffer->bytes;
-  free_[buffer->sizeClass].push_back(buffer);
+  buffer->nextFree = free_[buffer->sizeClass];
+  free_[buffer->sizeClass] = buffer;
 }
 
 void BufferPool::trim(uint64_t bytes) {
   for (uint32_t c = kClasses; c-- > 0 && cached_ > bytes;) {
-    while (!free_[c].empty() && cached_ > bytes) {
-      Buffer *buffer = free_[c].back();
-      free_[c].pop_back();
+    while (free_[c] && cached_ > bytes) {
+      Buffer *buffer = free_[c];
+      free_[c] = buffer->nextFree;
       cached_ -= buffer->bytes;
       buffer->magic = 0;
       std::free(buffer);

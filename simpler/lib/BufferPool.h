@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace simpler {
 
@@ -24,6 +23,7 @@ struct alignas(64) Buffer {
   uint64_t creator; // id of the task that made it
   int64_t references;
   uint32_t sizeClass;
+  Buffer *nextFree;
 
   void *memory() { return this + 1; }
   uint64_t address() { return reinterpret_cast<uintptr_t>(memory()); }
@@ -59,7 +59,7 @@ private:
   static uint64_t classBytes(uint32_t sizeClass);
   void recycle(Buffer *buffer);
 
-  std::vector<Buffer *> free_[kClasses];
+  Buffer *free_[kClasses] = {};
   uint64_t live_ = 0, cached_ = 0, peak_ = 0;
 };
 

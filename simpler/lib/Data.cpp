@@ -68,6 +68,7 @@ bool SimplerRun::allocate(ChipTensor &out, const uint32_t *shapes, uint32_t ndim
       return false;
     }
   }
+  makeRoom(scopeBuffers_);
   Buffer *buffer = buffers_.allocate(static_cast<uint64_t>(bytes));
   if (!buffer) {
     // Something may be on its way back.

@@ -179,7 +179,7 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   try {
     added = addDependencies(task, submission);
     if (holding_)
-      held_.reserve(held_.size() + 1);
+      makeRoom(held_);
   } catch (const std::bad_alloc &) {
     fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: the system has no memory for its dependencies",
          taskName(task).text);

@@ -8,6 +8,7 @@
 #ifndef SIMPLER_TASK_POOL_H
 #define SIMPLER_TASK_POOL_H
 
+#include "MakeRoom.h"
 #include "Task.h"
 
 #include <new>
@@ -40,6 +41,8 @@ public:
     head = task;
   }
   EdgeBlock *allocateEdges() {
+    if (!freeEdges_)
+      makeRoom(slabs_);
     EdgeBlock *block = freeEdges_;
     if (block)
       freeEdges_ = block->next;
@@ -63,6 +66,7 @@ private:
   static uint32_t classOf(size_t bytes) { return static_cast<uint32_t>((bytes - 1) / kStep); }
 
   bool refill(uint32_t sizeClass) {
+    makeRoom(slabs_);
     auto *slab = static_cast<char *>(::operator new(kSlab, std::align_val_t(64), std::nothrow));
     if (!slab)
       return false;
