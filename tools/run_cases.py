@@ -1,7 +1,7 @@
 """Runs the conformance cases that lie beside the tree and writes docs/coverage.md with --write.
 
-    make cases                      all kinds that the tree can run
-    python tools/run_cases.py --only pypto -k matmul
+make cases                      all kinds that the tree can run
+python tools/run_cases.py --only pypto -k matmul
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def run(command: list[str], env: dict[str, str] | None = None) -> tuple[int, int, str]:
     """(passed, failed, output); the runners close with `N passed, M failed`."""
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **(env or {})}, capture_output=True, text=True
+    )
     text = done.stdout + done.stderr
     found = re.findall(r"(\d+) passed, (\d+) failed", text)
     if not found:
@@ -35,7 +37,15 @@ def pypto(cases: Path, options) -> tuple[int, int, str]:
 def pto(cases: Path, options) -> tuple[int, int, str]:
     tools = options.build / "ptoas"
     template = f"{tools / 'pto-run'} {{file}} --entry {{entry}} {{io}}"
-    command = [sys.executable, str(cases / "pto/run.py"), str(cases / "pto"), "--ptoas", str(tools / "ptoas"), "--run", template]
+    command = [
+        sys.executable,
+        str(cases / "pto/run.py"),
+        str(cases / "pto"),
+        "--ptoas",
+        str(tools / "ptoas"),
+        "--run",
+        template,
+    ]
     return run(command + (["--only", options.k] if options.k else []))
 
 
@@ -50,7 +60,9 @@ KINDS = {"pypto": pypto, "pto": pto, "simpler": simpler}
 def coverage_page(text: str) -> str:
     """docs/coverage.md from the output of the language cases: what passes, what does not and why."""
     passed = re.findall(r"^ok\s+(\S+)", text, re.M)
-    failed = re.findall(r"^FAIL (\S+): .*?\n(?:.*\n)*?(\S[^\n]*)\n(?=ok |FAIL |\d+ passed)", text, re.M)
+    failed = re.findall(
+        r"^FAIL (\S+): .*?\n(?:.*\n)*?(\S[^\n]*)\n(?=ok |FAIL |\d+ passed)", text, re.M
+    )
     lines = [
         "# Coverage of the language",
         "",
@@ -77,7 +89,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=Path, default=ROOT / "../shared/cases")
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
-    parser.add_argument("--only", choices=sorted(KINDS), action="append", help="kind of cases; may be repeated")
+    parser.add_argument(
+        "--only", choices=sorted(KINDS), action="append", help="kind of cases; may be repeated"
+    )
     parser.add_argument("-k", default="", help="pattern on case names")
     parser.add_argument("--write", action="store_true", help="write docs/coverage.md")
     options = parser.parse_args()

@@ -28,7 +28,15 @@ class Suite:
 
 def stream(command: list[str], env: dict[str, str] | None = None) -> tuple[int, str]:
     """Runs a command, passes its output on as it comes and returns it."""
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     lines = []
     for line in process.stdout:
         sys.stdout.write(line)
@@ -43,7 +51,9 @@ def count(text: str, word: str) -> int:
 
 
 def cpp(build: Path) -> Suite:
-    code, text = stream(["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error"])
+    code, text = stream(
+        ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error"]
+    )
     suite = Suite("C++ (ctest)")
     done = re.search(r"(\d+) tests? failed out of (\d+)", text)
     if done:
@@ -56,13 +66,19 @@ def cpp(build: Path) -> Suite:
 
 def lit(build: Path) -> Suite:
     suite = Suite("lit")
-    folders = [f for f in (build / "ptoas/test", build / "pypto/test") if (f / "lit.site.cfg.py").exists()]
+    folders = [
+        f for f in (build / "ptoas/test", build / "pypto/test") if (f / "lit.site.cfg.py").exists()
+    ]
     if not folders:
         print("no lit suite is configured")
         suite.failed = 1
         return suite
-    code, text = stream([sys.executable, "-m", "lit.main", "-s", "--no-progress-bar", *map(str, folders)])
-    for word, number in re.findall(r"^\s*(Passed|Failed|Unsupported|Unresolved|Timed Out)\s*:\s*(\d+)", text, re.M):
+    code, text = stream(
+        [sys.executable, "-m", "lit.main", "-s", "--no-progress-bar", *map(str, folders)]
+    )
+    for word, number in re.findall(
+        r"^\s*(Passed|Failed|Unsupported|Unresolved|Timed Out)\s*:\s*(\d+)", text, re.M
+    ):
         if word == "Passed":
             suite.passed += int(number)
         elif word == "Unsupported":
@@ -76,7 +92,10 @@ def lit(build: Path) -> Suite:
 
 def python() -> Suite:
     suite = Suite("Python (pytest)")
-    code, text = stream([sys.executable, "-m", "pytest", "-q", "--durations=10", "-p", "no:cacheprovider"], {**os.environ})
+    code, text = stream(
+        [sys.executable, "-m", "pytest", "-q", "--durations=10", "-p", "no:cacheprovider"],
+        {**os.environ},
+    )
     summary = text.strip().rsplit("\n", 1)[-1]
     suite.passed, suite.skipped = count(summary, "passed"), count(summary, "skipped")
     suite.failed = count(summary, "failed") + count(summary, "errors?")
@@ -98,7 +117,9 @@ def main() -> int:
         suites.append(suite)
     print()
     for s in suites:
-        print(f"{s.name}: {s.passed} passed, {s.failed} failed, {s.skipped} skipped in {s.seconds:.0f} s")
+        print(
+            f"{s.name}: {s.passed} passed, {s.failed} failed, {s.skipped} skipped in {s.seconds:.0f} s"
+        )
     total = [sum(getattr(s, f) for s in suites) for f in ("passed", "failed", "skipped")]
     print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
     return bool(total[1])
