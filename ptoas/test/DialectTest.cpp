@@ -19,7 +19,9 @@ struct DialectTest : testing::Test {
     context.loadAllAvailableDialects();
   }
 
-  OwningOpRef<ModuleOp> parse(StringRef text) { return parseSourceString<ModuleOp>(text, &context); }
+  OwningOpRef<ModuleOp> parse(StringRef text) {
+    return parseSourceString<ModuleOp>(text, &context);
+  }
 
   MLIRContext context{MLIRContext::Threading::DISABLED};
 };
@@ -32,7 +34,8 @@ TEST_F(DialectTest, EveryOpStatesItsEffects) {
     if (name.getDialectNamespace() != "pto")
       continue;
     ++count;
-    EXPECT_TRUE(name.hasInterface<MemoryEffectOpInterface>() || name.hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    EXPECT_TRUE(name.hasInterface<MemoryEffectOpInterface>() ||
+                name.hasTrait<OpTrait::HasRecursiveMemoryEffects>())
         << name.getStringRef().str() << " states no memory effects";
   }
   EXPECT_GT(count, 200u);
@@ -46,7 +49,8 @@ TEST_F(DialectTest, EveryTileOpHasAQueue) {
     if (!name.hasInterface<TileOpInterface>())
       continue;
     ++count;
-    EXPECT_TRUE(name.hasInterface<PipeOpInterface>()) << name.getStringRef().str() << " runs on no queue";
+    EXPECT_TRUE(name.hasInterface<PipeOpInterface>())
+        << name.getStringRef().str() << " runs on no queue";
   }
   EXPECT_GT(count, 110u);
 }
@@ -114,7 +118,9 @@ TEST_F(DialectTest, AbsentOperandsHaveNoEffects) {
 TEST_F(DialectTest, BoxesOfTileTypes) {
   Type f16 = Float16Type::get(&context);
   auto boxes = [&](SLayout slayout, int64_t fractal) {
-    return TileBufType::get(AddressSpace::Mat, 64, 64, f16, 64, 64, BLayout::ColMajor, slayout, fractal).getBoxShape();
+    return TileBufType::get(AddressSpace::Mat, 64, 64, f16, 64, 64, BLayout::ColMajor, slayout,
+                            fractal)
+        .getBoxShape();
   };
   EXPECT_EQ(boxes(SLayout::RowMajor, 512), (std::pair<int64_t, int64_t>{16, 16}));
   EXPECT_EQ(boxes(SLayout::RowMajor, 1024), (std::pair<int64_t, int64_t>{16, 16}));

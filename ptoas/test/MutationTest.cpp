@@ -39,7 +39,8 @@ Tokens tokenize(llvm::StringRef text) {
 std::vector<std::string> loadPrograms() {
   std::vector<std::string> programs;
   for (const char *folder : {"/IR", "/Transforms"})
-    for (const auto &entry : std::filesystem::directory_iterator(std::string(PTOAS_TEST_DIR) + folder)) {
+    for (const auto &entry :
+         std::filesystem::directory_iterator(std::string(PTOAS_TEST_DIR) + folder)) {
       std::ifstream file(entry.path());
       std::stringstream text;
       text << file.rdbuf();
@@ -54,8 +55,22 @@ std::vector<std::string> loadPrograms() {
 }
 
 void damage(Tokens &tokens, const Tokens &pool, std::mt19937 &random) {
-  static const char *const extremes[] = {"0", "-1", "1", "?", "255", "4096", "4294967296", "9223372036854775807",
-                                         "99999999999999999999", "\"\"", "{}", "<", ">", "vec", "i7", "index"};
+  static const char *const extremes[] = {"0",
+                                         "-1",
+                                         "1",
+                                         "?",
+                                         "255",
+                                         "4096",
+                                         "4294967296",
+                                         "9223372036854775807",
+                                         "99999999999999999999",
+                                         "\"\"",
+                                         "{}",
+                                         "<",
+                                         ">",
+                                         "vec",
+                                         "i7",
+                                         "index"};
   size_t at = random() % tokens.size();
   switch (random() % 5) {
   case 0:

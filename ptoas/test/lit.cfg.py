@@ -11,7 +11,11 @@ config.test_exec_root = config.ptoas_obj_root
 for name, path in (
     ("%ptoas", os.path.join(config.ptoas_bin_dir, "ptoas")),
     ("%pto-opt", os.path.join(config.ptoas_bin_dir, "pto-opt")),
+    ("%pto-run", os.path.join(config.ptoas_bin_dir, "pto-run")),
+    ("%python", config.python),
     ("%FileCheck", config.filecheck),
     ("%not", config.not_tool),
 ):
     config.substitutions.append((name, path))
+if config.has_native:
+    config.available_features.add("native")

@@ -16,11 +16,11 @@
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Target/Native/Native.h"
+#include "support/SharedObject.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
-#include "support/SharedObject.h"
 #include <algorithm>
 #include <chrono>
 #include <dlfcn.h>
@@ -30,23 +30,30 @@ namespace cl = llvm::cl;
 using llvm::StringRef;
 
 static cl::OptionCategory category("pto-run options");
-static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<input.pto>"), cl::cat(category));
-static cl::opt<std::string> entry("entry", cl::desc("Kernel to run; two names are a cube and a vector function"),
-                                  cl::value_desc("name[,name]"), cl::cat(category));
-static cl::list<std::string> args("arg", cl::desc("A scalar, or an input array"), cl::value_desc("value|x.npy"),
+static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<input.pto>"),
                                   cl::cat(category));
-static cl::list<std::string> outs("out", cl::desc("An output array"), cl::value_desc("y.npy"), cl::cat(category));
-static cl::list<std::string> inouts("inout", cl::desc("An array that is read and written"), cl::value_desc("z.npy"),
-                                    cl::cat(category));
-static cl::opt<unsigned> time_("time", cl::desc("Run N more times and print the shortest time"), cl::init(0),
-                               cl::ValueOptional, cl::value_desc("N"), cl::cat(category));
-static cl::opt<unsigned> block("block", cl::desc("Index of the block"), cl::init(0), cl::cat(category));
-static cl::opt<unsigned> blocks("blocks", cl::desc("Number of blocks"), cl::init(1), cl::cat(category));
-static cl::opt<std::string> arch("pto-arch", cl::desc("Target architecture: a2, a3 or a5 (overrides the module)"),
-                                 cl::cat(category));
+static cl::opt<std::string>
+    entry("entry", cl::desc("Kernel to run; two names are a cube and a vector function"),
+          cl::value_desc("name[,name]"), cl::cat(category));
+static cl::list<std::string> args("arg", cl::desc("A scalar, or an input array"),
+                                  cl::value_desc("value|x.npy"), cl::cat(category));
+static cl::list<std::string> outs("out", cl::desc("An output array"), cl::value_desc("y.npy"),
+                                  cl::cat(category));
+static cl::list<std::string> inouts("inout", cl::desc("An array that is read and written"),
+                                    cl::value_desc("z.npy"), cl::cat(category));
+static cl::opt<unsigned> time_("time", cl::desc("Run N more times and print the shortest time"),
+                               cl::init(0), cl::value_desc("N"), cl::cat(category));
+static cl::opt<unsigned> block("block", cl::desc("Run this block only"), cl::cat(category));
+static cl::opt<unsigned> blocks("blocks",
+                                cl::desc("Number of blocks; all of them run, one after the other"),
+                                cl::init(1), cl::cat(category));
+static cl::opt<std::string>
+    arch("pto-arch", cl::desc("Target architecture: a2, a3 or a5 (overrides the module)"),
+         cl::cat(category));
 static cl::opt<std::string> dump("dump", cl::desc("Write the stages of the native target here"),
                                  cl::value_desc("folder"), cl::cat(category));
-static cl::opt<bool> noFuse("no-fuse", cl::desc("Run each instruction on its own"), cl::cat(category));
+static cl::opt<bool> noFuse("no-fuse", cl::desc("Run each instruction on its own"),
+                            cl::cat(category));
 
 namespace {
 struct Argument {
@@ -119,24 +126,28 @@ static StringRef npyDescr(mlir::Type element) {
 
 static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument> &arguments,
                                  std::vector<uint64_t> &words) {
-  auto error = [](const llvm::Twine &text) { return llvm::createStringError(llvm::inconvertibleErrorCode(), text); };
+  auto error = [](const llvm::Twine &text) {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+  };
   if (arguments.size() != kernel.getNumArguments())
-    return error("kernel '" + kernel.getName() + "' takes " + llvm::Twine(kernel.getNumArguments()) +
-                 " arguments, got " + llvm::Twine(arguments.size()) + " (--arg, --out, --inout)");
+    return error("kernel '" + kernel.getName() + "' takes " +
+                 llvm::Twine(kernel.getNumArguments()) + " arguments, got " +
+                 llvm::Twine(arguments.size()) + " (--arg, --out, --inout)");
   for (unsigned i = 0; i < arguments.size(); ++i) {
     Argument &argument = arguments[i];
     mlir::Type type = kernel.getArgument(i).getType();
     auto pointer = mlir::dyn_cast<mlir::pto::PtrType>(type);
     if (bool(pointer) != argument.isArray)
       return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' is " +
-                   (pointer ? "an array: give a .npy file" : "a scalar: give a value") + ", got '" + argument.text +
-                   "'");
+                   (pointer ? "an array: give a .npy file" : "a scalar: give a value") + ", got '" +
+                   argument.text + "'");
     if (!pointer) {
       mlir::FailureOr<uint64_t> word = ptoas::parseScalarWord(type, argument.text);
       if (mlir::failed(word)) {
         std::string typeText;
         llvm::raw_string_ostream(typeText) << type;
-        return error("argument " + llvm::Twine(i) + ": '" + argument.text + "' is no value of type " + typeText);
+        return error("argument " + llvm::Twine(i) + ": '" + argument.text +
+                     "' is no value of type " + typeText);
       }
       words.push_back(*word);
       continue;
@@ -148,8 +159,8 @@ static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument
     StringRef wanted = npyDescr(pointer.getElementType());
     StringRef have = argument.array.descr;
     if (have.drop_front() != wanted.drop_front())
-      return error(argument.text + ": element type '" + have + "' where argument " + llvm::Twine(i) + " needs '" +
-                   wanted + "'");
+      return error(argument.text + ": element type '" + have + "' where argument " +
+                   llvm::Twine(i) + " needs '" + wanted + "'");
     words.push_back(reinterpret_cast<uint64_t>(argument.array.data.data()));
   }
   return llvm::Error::success();
@@ -186,7 +197,7 @@ static std::vector<mlir::func::FuncOp> findEntries(mlir::ModuleOp module, std::s
 }
 
 // What the kernels ask for when they ask where they run.
-static void announce(int64_t lane, int64_t lanes, ptoas::FifoCluster *cluster) {
+static void announce(int64_t block, int64_t lane, int64_t lanes, ptoas::FifoCluster *cluster) {
   using SetBlock = void (*)(int64_t, int64_t, int64_t, int64_t);
   if (auto setBlock = reinterpret_cast<SetBlock>(dlsym(RTLD_DEFAULT, "pto_set_block")))
     setBlock(block, blocks, lane, lanes);
@@ -214,13 +225,14 @@ struct Kernel {
   int lanes;
 };
 
-static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &words) {
+static void runBlock(int64_t block, const std::vector<Kernel> &kernels,
+                     std::vector<uint64_t> &words) {
   int threadCount = 0;
   for (const Kernel &kernel : kernels)
     threadCount += kernel.lanes;
   ptoas::FifoCluster cluster(threadCount);
   if (kernels.size() == 1 && kernels[0].lanes == 1) {
-    announce(0, 1, &cluster);
+    announce(block, 0, 1, &cluster);
     kernels[0].entry(words.data());
     return;
   }
@@ -228,7 +240,7 @@ static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &w
   for (const Kernel &kernel : kernels)
     for (int lane = 0; lane < kernel.lanes; ++lane)
       threads.emplace_back([&, lane] {
-        announce(lane, 2, &cluster);
+        announce(block, lane, 2, &cluster);
         kernel.entry(words.data());
         cluster.leave();
       });
@@ -236,7 +248,16 @@ static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &w
     thread.join();
 }
 
+static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &words) {
+  if (block.getNumOccurrences())
+    return runBlock(block, kernels, words);
+  for (unsigned i = 0; i < blocks; ++i)
+    runBlock(i, kernels, words);
+}
+
 static int run() {
+  if (block.getNumOccurrences() && block >= blocks)
+    return fail("--block must be less than --blocks (" + llvm::Twine(blocks) + ")");
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
   if (!buffer)
@@ -271,7 +292,8 @@ static int run() {
   for (unsigned i = 0; i < kernels.size(); ++i) {
     if (kernels[i].getFunctionType() != kernels.front().getFunctionType())
       return fail("the functions of one cluster must have the same signature");
-    lanes.push_back(kernels.size() > 1 && isVectorKernel(kernels[i]) && usesBothLanes(kernels[i]) ? 2 : 1);
+    lanes.push_back(
+        kernels.size() > 1 && isVectorKernel(kernels[i]) && usesBothLanes(kernels[i]) ? 2 : 1);
     if (mlir::failed(ptoas::addEntryWrapper(kernels[i], "__pto_run_" + std::to_string(i))))
       return 1;
   }
@@ -285,13 +307,15 @@ static int run() {
   mlir::FailureOr<std::vector<char>> object = ptoas::native::compileToSharedObject(*module, native);
   if (mlir::failed(object))
     return fail("native compilation failed");
-  pto::SharedObject loaded = pto::SharedObject::fromBytes(object->data(), object->size(), "pto-run", message);
+  pto::SharedObject loaded =
+      pto::SharedObject::fromBytes(object->data(), object->size(), "pto-run", message);
   if (!loaded)
     return fail("could not load the compiled kernel: " + message);
   std::chrono::duration<double, std::milli> compileTime = std::chrono::steady_clock::now() - start;
   std::vector<Kernel> entries;
   for (unsigned i = 0; i < kernels.size(); ++i) {
-    auto function = reinterpret_cast<Entry>(loaded.symbol(("__pto_run_" + std::to_string(i)).c_str()));
+    auto function =
+        reinterpret_cast<Entry>(loaded.symbol(("__pto_run_" + std::to_string(i)).c_str()));
     if (!function)
       return fail("the compiled kernel lacks its entry");
     entries.push_back({function, lanes[i]});
@@ -308,9 +332,12 @@ static int run() {
     for (unsigned i = 0; i < std::max(1u, time_.getValue()); ++i) {
       auto begin = std::chrono::steady_clock::now();
       runOnce(entries, words);
-      best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+      best = std::min(
+          best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+                    .count());
     }
     llvm::outs() << llvm::format("compile %.2f ms, run %.2f us\n", compileTime.count(), best);
+    llvm::outs().flush();
   }
   return 0;
 }

@@ -15,19 +15,27 @@
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("ptoas options");
-static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<input.pto or ->"), cl::cat(category));
-static cl::opt<std::string> output("o", cl::desc("Output file, - for stdout"), cl::value_desc("file"), cl::init("-"),
-                                   cl::cat(category));
-static cl::opt<std::string> arch("pto-arch", cl::desc("Target architecture: a2, a3 or a5 (overrides the module)"),
-                                 cl::cat(category));
+static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("<input.pto or ->"),
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Output file, - for stdout"),
+                                   cl::value_desc("file"), cl::init("-"), cl::cat(category));
+static cl::opt<std::string>
+    arch("pto-arch", cl::desc("Target architecture: a2, a3 or a5 (overrides the module)"),
+         cl::cat(category));
 static cl::opt<std::string> level("pto-level", cl::desc("Assembly level: level1, level2 or level3"),
                                   cl::init("level2"), cl::cat(category));
-static cl::opt<bool> insertSync("enable-insert-sync", cl::desc("Insert flags and barriers (below level3, addresses too)"), cl::cat(category));
-static cl::opt<bool> verifySync("verify-sync", cl::desc("Report instructions that race for want of a flag or barrier"),
+static cl::opt<bool> insertSync("enable-insert-sync",
+                                cl::desc("Insert flags and barriers (below level3, addresses too)"),
                                 cl::cat(category));
-static cl::opt<bool> disableInferLayout("disable-infer-layout", cl::desc("Leave the layouts of views as written"),
+static cl::opt<bool>
+    verifySync("verify-sync",
+               cl::desc("Report instructions that race for want of a flag or barrier"),
+               cl::cat(category));
+static cl::opt<bool> disableInferLayout("disable-infer-layout",
+                                        cl::desc("Leave the layouts of views as written"),
                                         cl::cat(category));
-static cl::opt<bool> emitPtoIr("emit-pto-ir", cl::desc("Write the checked module as .pto text"), cl::cat(category));
+static cl::opt<bool> emitPtoIr("emit-pto-ir", cl::desc("Write the checked module as .pto text"),
+                               cl::cat(category));
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "Error: " << message << "\n";
@@ -66,11 +74,13 @@ static int run() {
 
   mlir::OwningOpRef<mlir::ModuleOp> module = ptoas::parseModule(sources, context, options);
   if (!module)
-    return fail("failed to parse or verify " + (input == "-" ? std::string("the input") : input.getValue()));
+    return fail("failed to parse or verify " +
+                (input == "-" ? std::string("the input") : input.getValue()));
   if (mlir::failed(ptoas::checkModule(*module, options)))
     return fail("the module breaks a rule of its level or target");
   if (!emitPtoIr)
-    return fail("C++ emission is not available yet; --emit-pto-ir writes the checked module as .pto text");
+    return fail(
+        "C++ emission is not available yet; --emit-pto-ir writes the checked module as .pto text");
 
   std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &message);
   if (!file)

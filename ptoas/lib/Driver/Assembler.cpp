@@ -23,8 +23,8 @@ std::optional<pto::Arch> ptoas::parseArchName(StringRef name) {
 }
 
 void ptoas::registerPtoDialects(DialectRegistry &registry) {
-  registry.insert<pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                  memref::MemRefDialect, LLVM::LLVMDialect>();
+  registry.insert<pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, memref::MemRefDialect, LLVM::LLVMDialect>();
 }
 
 OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
@@ -35,8 +35,9 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   if (!module)
     return {};
   if (options.arch)
-    module->getOperation()->setAttr("pto.target_arch",
-                                    StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
+    module->getOperation()->setAttr(
+        "pto.target_arch",
+        StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
   if (failed(verify(*module)))
     return {};
   return module;

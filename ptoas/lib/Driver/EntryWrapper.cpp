@@ -13,7 +13,8 @@ static Value loadArgument(OpBuilder &builder, Location loc, Value word, Type typ
     return UnrealizedConversionCastOp::create(builder, loc, type, value).getResult(0);
   };
   if (isa<pto::PtrType, LLVM::LLVMPointerType>(type)) {
-    Value pointer = LLVM::LoadOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), word);
+    Value pointer =
+        LLVM::LoadOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), word);
     return isa<pto::PtrType>(type) ? cast(pointer) : pointer;
   }
   if (type.isIndex()) {
@@ -25,7 +26,8 @@ static Value loadArgument(OpBuilder &builder, Location loc, Value word, Type typ
     return arith::TruncIOp::create(builder, loc, type, value);
   }
   if (auto integer = dyn_cast<IntegerType>(type)) {
-    Value value = LLVM::LoadOp::create(builder, loc, builder.getIntegerType(integer.getWidth()), word);
+    Value value =
+        LLVM::LoadOp::create(builder, loc, builder.getIntegerType(integer.getWidth()), word);
     return integer.isSignless() ? value : cast(value);
   }
   if (isa<FloatType>(type))
@@ -43,11 +45,13 @@ LogicalResult ptoas::addEntryWrapper(func::FuncOp kernel, StringRef name) {
   builder.setInsertionPointToStart(wrapper.addEntryBlock());
   SmallVector<Value> arguments;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-    Value word = LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), wrapper.getArgument(0),
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * i)});
+    Value word =
+        LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), wrapper.getArgument(0),
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * i)});
     Value value = loadArgument(builder, loc, word, type);
     if (!value)
-      return kernel.emitError() << "argument " << i << " of type " << type << " cannot be passed from outside";
+      return kernel.emitError() << "argument " << i << " of type " << type
+                                << " cannot be passed from outside";
     arguments.push_back(value);
   }
   func::CallOp::create(builder, loc, kernel, arguments);
@@ -59,7 +63,8 @@ FailureOr<uint64_t> ptoas::parseScalarWord(Type type, StringRef text) {
   text = text.trim();
   if (auto floatType = dyn_cast<FloatType>(type)) {
     APFloat value(floatType.getFloatSemantics());
-    llvm::Expected<APFloat::opStatus> status = value.convertFromString(text, APFloat::rmNearestTiesToEven);
+    llvm::Expected<APFloat::opStatus> status =
+        value.convertFromString(text, APFloat::rmNearestTiesToEven);
     if (!status) {
       consumeError(status.takeError());
       return failure();

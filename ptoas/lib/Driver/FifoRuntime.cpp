@@ -42,7 +42,9 @@ static int64_t slowest(const int64_t (&counts)[2], int threads) {
 void FifoCluster::checkProgress() {
   if (running_ == 0 || waiting_ < running_)
     return;
-  std::fputs("Error: deadlock: every function of the cluster waits for a FIFO that nobody fills or frees\n", stderr);
+  std::fputs("Error: deadlock: every function of the cluster waits for a FIFO that nobody fills or "
+             "frees\n",
+             stderr);
   std::fflush(nullptr);
   std::_Exit(1);
 }
@@ -120,13 +122,13 @@ int64_t FifoCluster::laneOffset(int fifo, int64_t extent) {
 
 #define PTO_FIFO_API extern "C" __attribute__((visibility("default"), used))
 
-PTO_FIFO_API void *pto_fifo_produce(int32_t fifo, int64_t slotBytes, int64_t slots, int32_t producers,
-                                    int32_t consumers) {
+PTO_FIFO_API void *pto_fifo_produce(int32_t fifo, int64_t slotBytes, int64_t slots,
+                                    int32_t producers, int32_t consumers) {
   return FifoCluster::current().produce(fifo, {slotBytes, slots, producers, consumers});
 }
 PTO_FIFO_API void pto_fifo_publish(int32_t fifo) { FifoCluster::current().publish(fifo); }
-PTO_FIFO_API void *pto_fifo_consume(int32_t fifo, int64_t slotBytes, int64_t slots, int32_t producers,
-                                    int32_t consumers) {
+PTO_FIFO_API void *pto_fifo_consume(int32_t fifo, int64_t slotBytes, int64_t slots,
+                                    int32_t producers, int32_t consumers) {
   return FifoCluster::current().consume(fifo, {slotBytes, slots, producers, consumers});
 }
 PTO_FIFO_API void pto_fifo_release(int32_t fifo) { FifoCluster::current().release(fifo); }

@@ -42,20 +42,19 @@ private:
   struct Fifo {
     Shape shape;
     std::vector<char> bytes;
-    int64_t published[2] = {0, 0}; // slots that each producer has filled
-    int64_t released[2] = {0, 0};  // slots that each consumer has given back
+    int64_t published[2] = {0, 0};    // slots that each producer has filled
+    int64_t released[2] = {0, 0};     // slots that each consumer has given back
     std::map<int64_t, int64_t> lane0; // extent that lane 0 takes of a slot, until lane 1 has asked
   };
   Fifo &open(int fifo, const Shape &shape);
-  template <typename Ready>
-  void waitUntil(std::unique_lock<std::mutex> &lock, Ready ready);
+  template <typename Ready> void waitUntil(std::unique_lock<std::mutex> &lock, Ready ready);
   void wakeAll();
   void checkProgress();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   int running_;
-  int waiting_ = 0;         // since the last change
+  int waiting_ = 0; // since the last change
   uint64_t changes_ = 0;
   std::map<int, std::unique_ptr<Fifo>> fifos_;
 };

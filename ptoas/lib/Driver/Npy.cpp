@@ -38,8 +38,9 @@ int64_t ptoas::NpyArray::elementBytes() const {
 }
 
 Expected<ptoas::NpyArray> ptoas::readNpy(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                                                      /*RequiresNullTerminator=*/false);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
+      MemoryBuffer::getFile(path, /*IsText=*/false,
+                            /*RequiresNullTerminator=*/false);
   if (!file)
     return wrong(path, file.getError().message());
   StringRef bytes = (*file)->getBuffer();

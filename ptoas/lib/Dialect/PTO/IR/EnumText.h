@@ -9,10 +9,12 @@ namespace mlir::pto {
 /// Looks a word up; the error names the legal words.
 template <typename EnumT>
 FailureOr<EnumT> symbolizeWord(AsmParser &parser, SMLoc loc, StringRef mnemonic, StringRef word,
-                               std::optional<EnumT> (*symbolize)(StringRef), StringRef (*stringify)(EnumT)) {
+                               std::optional<EnumT> (*symbolize)(StringRef),
+                               StringRef (*stringify)(EnumT)) {
   if (std::optional<EnumT> value = symbolize(word))
     return *value;
-  InFlightDiagnostic diag = parser.emitError(loc) << "unknown " << mnemonic << " '" << word << "', expected ";
+  InFlightDiagnostic diag = parser.emitError(loc)
+                            << "unknown " << mnemonic << " '" << word << "', expected ";
   bool first = true;
   for (uint32_t i = 0; i < 100; ++i) {
     StringRef name = stringify(static_cast<EnumT>(i));
@@ -26,7 +28,8 @@ FailureOr<EnumT> symbolizeWord(AsmParser &parser, SMLoc loc, StringRef mnemonic,
 
 template <typename EnumT>
 FailureOr<EnumT> parseEnumWord(AsmParser &parser, StringRef mnemonic,
-                               std::optional<EnumT> (*symbolize)(StringRef), StringRef (*stringify)(EnumT)) {
+                               std::optional<EnumT> (*symbolize)(StringRef),
+                               StringRef (*stringify)(EnumT)) {
   SMLoc loc = parser.getCurrentLocation();
   std::string word;
   if (parser.parseKeywordOrString(&word))

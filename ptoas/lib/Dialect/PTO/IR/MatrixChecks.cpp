@@ -4,8 +4,8 @@
 using namespace mlir;
 using namespace mlir::pto;
 
-static LogicalResult checkElements(Operation *op, Arch arch, bool mx, TileBufType lhs, TileBufType rhs,
-                                   TileBufType dst) {
+static LogicalResult checkElements(Operation *op, Arch arch, bool mx, TileBufType lhs,
+                                   TileBufType rhs, TileBufType dst) {
   unsigned a = elem::classify(lhs.getElementType()), b = elem::classify(rhs.getElementType());
   unsigned c = elem::classify(dst.getElementType());
   unsigned small = elem::FP8 | elem::HIF8 | elem::FP4;
@@ -13,20 +13,25 @@ static LogicalResult checkElements(Operation *op, Arch arch, bool mx, TileBufTyp
   if (mx)
     legal = c == elem::F32 && (a & small) && (b & small);
   else
-    legal = (c == elem::I32 && a == elem::I8 && b == elem::I8) || (c == elem::F32 && a == b && (a & elem::F3)) ||
+    legal = (c == elem::I32 && a == elem::I8 && b == elem::I8) ||
+            (c == elem::F32 && a == b && (a & elem::F3)) ||
             (arch == Arch::A5 && c == elem::F32 && (a & small) && (b & small));
   if (legal)
     return success();
-  return op->emitOpError() << "element types " << lhs.getElementType() << " * " << rhs.getElementType() << " into "
-                           << dst.getElementType() << " are not supported on " << getArchName(arch) << ", expected "
-                           << (mx                 ? "fp8 * fp8 into f32"
-                               : arch == Arch::A5 ? "i8 * i8 into i32, equal floats or fp8 into f32"
-                                                  : "i8 * i8 into i32, or equal f16, bf16 or f32 into f32");
+  return op->emitOpError() << "element types " << lhs.getElementType() << " * "
+                           << rhs.getElementType() << " into " << dst.getElementType()
+                           << " are not supported on " << getArchName(arch) << ", expected "
+                           << (mx ? "fp8 * fp8 into f32"
+                               : arch == Arch::A5
+                                   ? "i8 * i8 into i32, equal floats or fp8 into f32"
+                                   : "i8 * i8 into i32, or equal f16, bf16 or f32 into f32");
 }
 
-static LogicalResult checkExtent(Operation *op, StringRef what, StringRef a, int64_t x, StringRef b, int64_t y) {
+static LogicalResult checkExtent(Operation *op, StringRef what, StringRef a, int64_t x, StringRef b,
+                                 int64_t y) {
   if (!mayEqual(x, y))
-    return op->emitOpError() << what << " differs: " << a << " has " << x << ", " << b << " has " << y;
+    return op->emitOpError() << what << " differs: " << a << " has " << x << ", " << b << " has "
+                             << y;
   if (!ShapedType::isDynamic(x) && (x < 1 || x > 4095))
     return op->emitOpError() << what << " must be between 1 and 4095, got " << x;
   return success();
@@ -37,22 +42,26 @@ LogicalResult mlir::pto::checkMatmul(Operation *op, Arch arch) {
   StringRef name = op->getName().getStringRef();
   bool gemv = name.starts_with("pto.tgemv"), mx = name.contains(".mx");
   if (failed(checkElements(op, arch, mx, lhs, rhs, dst)) ||
-      failed(checkExtent(op, "valid row count (M)", "lhs", lhs.getValidRow(), "dst", dst.getValidRow())) ||
-      failed(checkExtent(op, "inner valid extent (K)", "lhs", lhs.getValidCol(), "rhs", rhs.getValidRow())) ||
-      failed(checkExtent(op, "valid column count (N)", "rhs", rhs.getValidCol(), "dst", dst.getValidCol())))
+      failed(checkExtent(op, "valid row count (M)", "lhs", lhs.getValidRow(), "dst",
+                         dst.getValidRow())) ||
+      failed(checkExtent(op, "inner valid extent (K)", "lhs", lhs.getValidCol(), "rhs",
+                         rhs.getValidRow())) ||
+      failed(checkExtent(op, "valid column count (N)", "rhs", rhs.getValidCol(), "dst",
+                         dst.getValidCol())))
     return failure();
   if (gemv && !mayEqual(lhs.getValidRow(), 1))
     return op->emitOpError() << "lhs must have one valid row, got " << lhs.getValidRow();
   if (arch == Arch::A5) {
     bool rightOrder = rhs.isRowMajor() && rhs.getSlayout() == SLayout::ColMajor;
     if (!isColRow(lhs) || !rightOrder || !isColRow(dst))
-      return op->emitOpError() << "layouts on A5 must be lhs col_major/row_major, rhs row_major/col_major and dst "
-                                  "col_major/row_major (blayout/slayout)";
+      return op->emitOpError()
+             << "layouts on A5 must be lhs col_major/row_major, rhs row_major/col_major and dst "
+                "col_major/row_major (blayout/slayout)";
   }
   if (TileBufType in = tileOf(op, "accIn"))
     if (in.getElementType() != dst.getElementType())
-      return op->emitOpError() << "element types of accIn and dst must be equal, got " << in.getElementType()
-                               << " and " << dst.getElementType();
+      return op->emitOpError() << "element types of accIn and dst must be equal, got "
+                               << in.getElementType() << " and " << dst.getElementType();
   TileBufType bias = tileOf(op, "bias");
   if (!bias)
     return success();
@@ -60,8 +69,8 @@ LogicalResult mlir::pto::checkMatmul(Operation *op, Arch arch) {
     return op->emitOpError() << "bias must have one row, got " << shapeText(bias);
   bool fits = mx ? hasElem(bias, elem::F32) : bias.getElementType() == dst.getElementType();
   if (!fits)
-    return op->emitOpError() << "element type of bias must be " << (mx ? Float32Type::get(op->getContext())
-                                                                       : dst.getElementType())
+    return op->emitOpError() << "element type of bias must be "
+                             << (mx ? Float32Type::get(op->getContext()) : dst.getElementType())
                              << ", got " << bias.getElementType();
   if (arch == Arch::A5 && !bias.isRowMajor())
     return op->emitOpError() << "bias must be row-major";

@@ -25,8 +25,9 @@ static int64_t elementsOfView(Type view) {
 
 static LogicalResult checkSameWidth(Operation *op, Type viewElement, Type tileElement) {
   if (getElementBytes(viewElement) != getElementBytes(tileElement))
-    return op->emitOpError() << "element types of the view and the tile must have the same width, got "
-                             << viewElement << " and " << tileElement;
+    return op->emitOpError()
+           << "element types of the view and the tile must have the same width, got " << viewElement
+           << " and " << tileElement;
   return success();
 }
 
@@ -42,19 +43,23 @@ LogicalResult mlir::pto::checkTLoad(Operation *op, Arch arch) {
     return op->emitOpError() << "the window must not be empty, its type is " << view;
   unsigned classes = elem::classify(dst.getElementType());
   if (arch == Arch::A3 && (classes & (elem::F64 | elem::FP8 | elem::HIF8 | elem::FP4 | elem::I1)))
-    return op->emitOpError() << "element type " << dst.getElementType() << " is not supported on A2/A3";
-  if (dst.getElementBytes() == 8 && dst.getPad() != PadValue::Null && dst.getPad() != PadValue::Zero)
+    return op->emitOpError() << "element type " << dst.getElementType()
+                             << " is not supported on A2/A3";
+  if (dst.getElementBytes() == 8 && dst.getPad() != PadValue::Null &&
+      dst.getPad() != PadValue::Zero)
     return op->emitOpError() << "64-bit elements can only be padded with null or zero";
   return checkSameWidth(op, elementOfView(view), dst.getElementType());
 }
 
 LogicalResult mlir::pto::checkTPrefetch(Operation *op, Arch) {
   auto prefetch = cast<TPrefetchOp>(op);
-  return checkSameWidth(op, elementOfView(prefetch.getSrc().getType()), prefetch.getDst().getType().getElementType());
+  return checkSameWidth(op, elementOfView(prefetch.getSrc().getType()),
+                        prefetch.getDst().getType().getElementType());
 }
 
 // What an accumulator may become on its way out.
-static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Type to, bool quantised) {
+static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Type to,
+                                        bool quantised) {
   unsigned source = elem::classify(from), allowed = 0;
   if (!(source & (elem::I32 | elem::F32)))
     return op->emitOpError() << "an accumulator holds i32 or f32, got " << from;
@@ -65,8 +70,9 @@ static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Typ
   else
     allowed = elem::B8 | (arch == Arch::A5 ? elem::F3 | elem::FP8 | elem::HIF8 : 0u);
   if (!(elem::classify(to) & allowed))
-    return op->emitOpError() << "an accumulator of " << from << (quantised ? ", quantised," : "") << " cannot become "
-                             << to << " on " << getArchName(arch) << ", expected one of " << elem::toString(allowed);
+    return op->emitOpError() << "an accumulator of " << from << (quantised ? ", quantised," : "")
+                             << " cannot become " << to << " on " << getArchName(arch)
+                             << ", expected one of " << elem::toString(allowed);
   return success();
 }
 
@@ -83,14 +89,17 @@ LogicalResult mlir::pto::checkTStore(Operation *op, Arch arch) {
   if (!fromAcc && (quantised || store.getReluPreMode() != ReluPreMode::NoRelu))
     return op->emitOpError() << "quantisation and relu are only possible from loc acc";
   int64_t count = elementsOfView(view);
-  if (src.hasStaticValid() && !ShapedType::isDynamic(count) && count != src.getValidRow() * src.getValidCol())
-    return op->emitOpError() << "the window has " << count << " elements, but the valid part of the tile is "
-                             << validText(src);
+  if (src.hasStaticValid() && !ShapedType::isDynamic(count) &&
+      count != src.getValidRow() * src.getValidCol())
+    return op->emitOpError() << "the window has " << count
+                             << " elements, but the valid part of the tile is " << validText(src);
   if (!fromAcc)
     return checkSameWidth(op, elementOfView(view), src.getElementType());
-  if (arch == Arch::A3 && (src.getCols() > 4095 || (!ShapedType::isDynamic(src.getValidCol()) &&
-                                                    (src.getValidCol() < 1 || src.getValidCol() > 4095))))
-    return op->emitOpError() << "columns of an accumulator must be between 1 and 4095, got " << src.getCols();
+  if (arch == Arch::A3 &&
+      (src.getCols() > 4095 || (!ShapedType::isDynamic(src.getValidCol()) &&
+                                (src.getValidCol() < 1 || src.getValidCol() > 4095))))
+    return op->emitOpError() << "columns of an accumulator must be between 1 and 4095, got "
+                             << src.getCols();
   return checkAccConversion(op, arch, src.getElementType(), elementOfView(view), quantised);
 }
 
@@ -98,8 +107,10 @@ LogicalResult mlir::pto::checkTStoreFp(Operation *op, Arch arch) {
   auto store = cast<TStoreFpOp>(op);
   TileBufType src = store.getSrc().getType();
   if (src.getCols() > 4095)
-    return op->emitOpError() << "columns of an accumulator must be at most 4095, got " << src.getCols();
-  return checkAccConversion(op, arch, src.getElementType(), elementOfView(store.getDst().getType()), true);
+    return op->emitOpError() << "columns of an accumulator must be at most 4095, got "
+                             << src.getCols();
+  return checkAccConversion(op, arch, src.getElementType(), elementOfView(store.getDst().getType()),
+                            true);
 }
 
 LogicalResult mlir::pto::checkMGather(Operation *op, Arch) {
@@ -109,11 +120,12 @@ LogicalResult mlir::pto::checkMGather(Operation *op, Arch) {
     return op->emitOpError() << "dst must be row-major and unboxed";
   if (elementOfView(gather.getSrc().getType()) != dst.getElementType())
     return op->emitOpError() << "element types of the view and dst must be equal, got "
-                             << elementOfView(gather.getSrc().getType()) << " and " << dst.getElementType();
+                             << elementOfView(gather.getSrc().getType()) << " and "
+                             << dst.getElementType();
   bool perRow = gather.getCoalesce() == Coalesce::Row || !gather.getCoalesce();
   if (!perRow && !mayEqual(indices.getValidRow(), dst.getValidRow()))
-    return op->emitOpError() << "indices and dst must have the same valid rows, got " << validText(indices) << " and "
-                             << validText(dst);
+    return op->emitOpError() << "indices and dst must have the same valid rows, got "
+                             << validText(indices) << " and " << validText(dst);
   return success();
 }
 
@@ -121,16 +133,19 @@ LogicalResult mlir::pto::checkMScatter(Operation *op, Arch) {
   auto scatter = cast<MScatterOp>(op);
   TileBufType src = scatter.getSrc().getType();
   if (elementOfView(scatter.getDst().getType()) != src.getElementType())
-    return op->emitOpError() << "element types of src and the view must be equal, got " << src.getElementType()
-                             << " and " << elementOfView(scatter.getDst().getType());
+    return op->emitOpError() << "element types of src and the view must be equal, got "
+                             << src.getElementType() << " and "
+                             << elementOfView(scatter.getDst().getType());
   unsigned allowed = elem::Any;
   if (scatter.getScatterAtomicOp() == ScatterAtomicOp::Add)
     allowed = elem::B32 | elem::F2;
   else if (scatter.getScatterAtomicOp() != ScatterAtomicOp::None)
     allowed = elem::B32 | elem::F32;
   if (!hasElem(src, allowed))
-    return op->emitOpError() << "scatterAtomicOp " << stringifyScatterAtomicOp(scatter.getScatterAtomicOp())
-                             << " needs one of " << elem::toString(allowed) << ", got " << src.getElementType();
+    return op->emitOpError() << "scatterAtomicOp "
+                             << stringifyScatterAtomicOp(scatter.getScatterAtomicOp())
+                             << " needs one of " << elem::toString(allowed) << ", got "
+                             << src.getElementType();
   return success();
 }
 
@@ -139,24 +154,27 @@ LogicalResult mlir::pto::checkMScatter(Operation *op, Arch) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult badPath(Operation *op, TileBufType src, TileBufType dst, StringRef legal) {
-  return op->emitOpError() << "no path from loc " << stringifyAddressSpace(src.getSpace()) << " to loc "
-                           << stringifyAddressSpace(dst.getSpace()) << " on " << getArchName(getTargetArch(op))
-                           << ", expected " << legal;
+  return op->emitOpError() << "no path from loc " << stringifyAddressSpace(src.getSpace())
+                           << " to loc " << stringifyAddressSpace(dst.getSpace()) << " on "
+                           << getArchName(getTargetArch(op)) << ", expected " << legal;
 }
 
 LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
   auto move = cast<TMovOp>(op);
   TileBufType src = move.getSrc().getType(), dst = move.getDst().getType();
   AddressSpace from = src.getSpace(), to = dst.getSpace();
-  bool fromMat = from == AddressSpace::Mat && (to == AddressSpace::Left || to == AddressSpace::Right ||
-                                               to == AddressSpace::Bias || to == AddressSpace::Scaling);
+  bool fromMat =
+      from == AddressSpace::Mat && (to == AddressSpace::Left || to == AddressSpace::Right ||
+                                    to == AddressSpace::Bias || to == AddressSpace::Scaling);
   bool fromAcc = from == AddressSpace::Acc && (to == AddressSpace::Mat || to == AddressSpace::Vec);
-  bool fromVec = from == AddressSpace::Vec &&
-                 (to == AddressSpace::Vec || (to == AddressSpace::Mat && arch == Arch::A5) || isMixedBody(op));
+  bool fromVec =
+      from == AddressSpace::Vec &&
+      (to == AddressSpace::Vec || (to == AddressSpace::Mat && arch == Arch::A5) || isMixedBody(op));
   if (!fromMat && !fromAcc && !fromVec)
     return badPath(op, src, dst,
-                   arch == Arch::A5 ? "mat to left, right, bias or scaling; vec to vec or mat; acc to mat or vec"
-                                    : "mat to left, right, bias or scaling; vec to vec; acc to mat or vec");
+                   arch == Arch::A5
+                       ? "mat to left, right, bias or scaling; vec to vec or mat; acc to mat or vec"
+                       : "mat to left, right, bias or scaling; vec to vec; acc to mat or vec");
   bool quantised = move.getFp() || move.getPreQuantScalar();
   if (move.getFp() && move.getPreQuantScalar())
     return op->emitOpError() << "takes a vector of scales (fp) or a scalar, not both";
@@ -171,7 +189,8 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
   if (auto mode = move.getAccToVecMode()) {
     if (!(from == AddressSpace::Acc && to == AddressSpace::Vec))
       return op->emitOpError() << "accToVecMode is only possible from loc acc to loc vec";
-    if (quantised && (*mode == AccToVecMode::DualModeSplitM || *mode == AccToVecMode::DualModeSplitN))
+    if (quantised &&
+        (*mode == AccToVecMode::DualModeSplitM || *mode == AccToVecMode::DualModeSplitN))
       return op->emitOpError() << "accToVecMode " << stringifyAccToVecMode(*mode)
                                << " is not possible together with quantisation";
   }
@@ -187,12 +206,13 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
   bool halves = move.getAccToVecMode().has_value();
   if ((from == AddressSpace::Mat || arch == Arch::A3) && !halves &&
       (src.getRows() != dst.getRows() || src.getCols() != dst.getCols()))
-    return op->emitOpError() << "shapes of src and dst must be equal, got " << shapeText(src) << " and "
-                             << shapeText(dst);
-  bool keepsElement = from == AddressSpace::Vec || to == AddressSpace::Left || to == AddressSpace::Right;
+    return op->emitOpError() << "shapes of src and dst must be equal, got " << shapeText(src)
+                             << " and " << shapeText(dst);
+  bool keepsElement =
+      from == AddressSpace::Vec || to == AddressSpace::Left || to == AddressSpace::Right;
   if (keepsElement && src.getElementBytes() != dst.getElementBytes())
-    return op->emitOpError() << "element types of src and dst must be equal, got " << src.getElementType() << " and "
-                             << dst.getElementType();
+    return op->emitOpError() << "element types of src and dst must be equal, got "
+                             << src.getElementType() << " and " << dst.getElementType();
   return success();
 }
 
@@ -201,7 +221,8 @@ LogicalResult mlir::pto::checkTMovFp(Operation *op, Arch arch) {
   TileBufType dst = move.getDst().getType();
   if (arch == Arch::A3 && !isNZ(dst))
     return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
-  return checkAccConversion(op, arch, move.getSrc().getType().getElementType(), dst.getElementType(), true);
+  return checkAccConversion(op, arch, move.getSrc().getType().getElementType(),
+                            dst.getElementType(), true);
 }
 
 // The smaller tile at (row, col) must lie inside the larger one where that is known.
@@ -213,8 +234,8 @@ static LogicalResult checkWindow(Operation *op, TileBufType large, TileBufType s
     // Only the valid part is moved; without a static one the offset alone must fit.
     int64_t moved = ShapedType::isDynamic(size) ? 1 : size;
     if (offset && *offset + moved > limit)
-      return op->emitOpError() << "the window is out of bounds: " << name << " " << *offset << " + size " << moved
-                               << " exceeds " << limit;
+      return op->emitOpError() << "the window is out of bounds: " << name << " " << *offset
+                               << " + size " << moved << " exceeds " << limit;
     return success();
   };
   if (failed(check("row", small.getValidRow(), large.getRows())))
@@ -227,27 +248,31 @@ LogicalResult mlir::pto::checkTExtract(Operation *op, Arch arch) {
   TileBufType src = extract.getSrc().getType(), dst = extract.getDst().getType();
   AddressSpace from = src.getSpace(), to = dst.getSpace();
   bool quantised = extract.getFp() || extract.getPreQuantScalar();
-  bool fromMat = from == AddressSpace::Mat && (to == AddressSpace::Left || to == AddressSpace::Right ||
-                                               (to == AddressSpace::Scaling && arch == Arch::A5));
+  bool fromMat =
+      from == AddressSpace::Mat && (to == AddressSpace::Left || to == AddressSpace::Right ||
+                                    (to == AddressSpace::Scaling && arch == Arch::A5));
   bool fromVec = from == AddressSpace::Vec &&
-                 (to == AddressSpace::Vec || (to == AddressSpace::Mat && (arch == Arch::A5 || isMixedBody(op))));
+                 (to == AddressSpace::Vec ||
+                  (to == AddressSpace::Mat && (arch == Arch::A5 || isMixedBody(op))));
   bool fromAcc = from == AddressSpace::Acc && (to == AddressSpace::Mat || to == AddressSpace::Vec);
   if (!fromMat && !fromVec && !fromAcc)
     return badPath(op, src, dst, "mat to left or right; vec to vec; acc to mat or vec");
   if (quantised && from != AddressSpace::Acc)
     return op->emitOpError() << "quantisation is only possible from loc acc";
   if (fromMat) {
-    unsigned allowed = elem::B8 | elem::F3 | (arch == Arch::A5 ? elem::FP8 | elem::HIF8 | elem::FP4 : 0u);
+    unsigned allowed =
+        elem::B8 | elem::F3 | (arch == Arch::A5 ? elem::FP8 | elem::HIF8 | elem::FP4 : 0u);
     if (!hasElem(src, allowed) || src.getElementType() != dst.getElementType())
-      return op->emitOpError() << "src and dst must hold the same element type out of " << elem::toString(allowed)
-                               << ", got " << src.getElementType() << " and " << dst.getElementType();
+      return op->emitOpError() << "src and dst must hold the same element type out of "
+                               << elem::toString(allowed) << ", got " << src.getElementType()
+                               << " and " << dst.getElementType();
     SLayout wanted = to == AddressSpace::Right ? SLayout::ColMajor : SLayout::RowMajor;
     if (to != AddressSpace::Scaling && dst.getSlayout() != wanted)
-      return op->emitOpError() << "a tile in loc " << stringifyAddressSpace(to) << " must have slayout "
-                               << stringifySLayout(wanted);
+      return op->emitOpError() << "a tile in loc " << stringifyAddressSpace(to)
+                               << " must have slayout " << stringifySLayout(wanted);
   } else if (fromVec && src.getElementBytes() != dst.getElementBytes()) {
-    return op->emitOpError() << "element types of src and dst must be equal, got " << src.getElementType() << " and "
-                             << dst.getElementType();
+    return op->emitOpError() << "element types of src and dst must be equal, got "
+                             << src.getElementType() << " and " << dst.getElementType();
   }
   return checkWindow(op, src, dst);
 }
@@ -259,9 +284,11 @@ LogicalResult mlir::pto::checkTInsert(Operation *op, Arch arch) {
   bool quantised = insert.getFp() || insert.getPreQuantScalar();
   bool fromAcc = from == AddressSpace::Acc && to == AddressSpace::Mat;
   bool fromVec = from == AddressSpace::Vec &&
-                 (to == AddressSpace::Vec || (to == AddressSpace::Mat && (arch == Arch::A5 || isMixedBody(op))));
+                 (to == AddressSpace::Vec ||
+                  (to == AddressSpace::Mat && (arch == Arch::A5 || isMixedBody(op))));
   if (!fromAcc && !fromVec)
-    return badPath(op, src, dst, arch == Arch::A5 ? "acc to mat; vec to vec or mat" : "acc to mat; vec to vec");
+    return badPath(op, src, dst,
+                   arch == Arch::A5 ? "acc to mat; vec to vec or mat" : "acc to mat; vec to vec");
   if (quantised && !fromAcc)
     return op->emitOpError() << "quantisation is only possible from loc acc";
   if (fromAcc && !quantised) {
@@ -269,14 +296,15 @@ LogicalResult mlir::pto::checkTInsert(Operation *op, Arch arch) {
                                         (hasElem(src, elem::B32) && hasElem(dst, elem::B32))
                                   : hasElem(src, elem::F32) && hasElem(dst, elem::F16 | elem::BF16);
     if (!legal)
-      return op->emitOpError() << "an accumulator of " << src.getElementType() << " cannot be inserted as "
-                               << dst.getElementType() << " on " << getArchName(arch);
+      return op->emitOpError() << "an accumulator of " << src.getElementType()
+                               << " cannot be inserted as " << dst.getElementType() << " on "
+                               << getArchName(arch);
     if (arch == Arch::A3 && !isNZ(dst))
       return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
   }
   if (fromVec && src.getElementBytes() != dst.getElementBytes())
-    return op->emitOpError() << "element types of src and dst must be equal, got " << src.getElementType() << " and "
-                             << dst.getElementType();
+    return op->emitOpError() << "element types of src and dst must be equal, got "
+                             << src.getElementType() << " and " << dst.getElementType();
   return checkWindow(op, dst, src);
 }
 
@@ -294,7 +322,8 @@ LogicalResult mlir::pto::checkFixpipeQuant(Operation *op, Arch arch) {
 LogicalResult mlir::pto::checkTPack(Operation *op, Arch) {
   int64_t from = tileOf(op, "src").getElementBytes(), to = tileOf(op, "dst").getElementBytes();
   if (!(from == 4 && (to == 2 || to == 1)) && !(from == 2 && to == 1))
-    return op->emitOpError() << "packs 4 bytes to 2 or 1, or 2 bytes to 1, got " << from << " to " << to;
+    return op->emitOpError() << "packs 4 bytes to 2 or 1, or 2 bytes to 1, got " << from << " to "
+                             << to;
   return success();
 }
 
@@ -304,7 +333,8 @@ LogicalResult mlir::pto::checkTTrans(Operation *op, Arch arch) {
     return op->emitOpError() << "'src' must be row-major on A2/A3";
   int64_t run = (src.isRowMajor() ? src.getCols() : src.getRows()) * src.getElementBytes();
   if (arch == Arch::A5 && run % 32 != 0)
-    return op->emitOpError() << "the major dimension of 'src' must be a multiple of 32 bytes, got " << run;
+    return op->emitOpError() << "the major dimension of 'src' must be a multiple of 32 bytes, got "
+                             << run;
   return success();
 }
 
@@ -314,8 +344,8 @@ LogicalResult mlir::pto::checkTConcat(Operation *op, Arch) {
     return success();
   int64_t width = a.getValidCol() + b.getValidCol();
   if (width > dst.getCols())
-    return op->emitOpError() << "the valid columns of src0 and src1 are " << width << " wide together, but dst has "
-                             << dst.getCols() << " columns";
+    return op->emitOpError() << "the valid columns of src0 and src1 are " << width
+                             << " wide together, but dst has " << dst.getCols() << " columns";
   return success();
 }
 
@@ -329,7 +359,7 @@ LogicalResult mlir::pto::checkFillPad(Operation *op, Arch) {
   bool fits = grows ? src.getRows() <= dst.getRows() && src.getCols() <= dst.getCols()
                     : src.getRows() == dst.getRows() && src.getCols() == dst.getCols();
   if (!fits)
-    return op->emitOpError() << "the shape of dst must be " << (grows ? "at least" : "equal to") << " that of src, got "
-                             << shapeText(src) << " and " << shapeText(dst);
+    return op->emitOpError() << "the shape of dst must be " << (grows ? "at least" : "equal to")
+                             << " that of src, got " << shapeText(src) << " and " << shapeText(dst);
   return success();
 }

@@ -8,15 +8,17 @@ namespace mlir::pto {
 
 void registerPTODialectOperations(PTODialect *dialect);
 #define PTO_SHARD(n) void registerPTODialectOperations##n(PTODialect *dialect);
-PTO_SHARD(0) PTO_SHARD(1) PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
+PTO_SHARD(0)
+PTO_SHARD(1) PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
 #undef PTO_SHARD
 
-//===----------------------------------------------------------------------===//
-// Tile ops: text, rules, effects
-//===----------------------------------------------------------------------===//
+    //===----------------------------------------------------------------------===//
+    // Tile ops: text, rules, effects
+    //===----------------------------------------------------------------------===//
 
-/// `hasSegments`: the op stores how many values each operand has.
-ParseResult parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info, bool hasSegments);
+    /// `hasSegments`: the op stores how many values each operand has.
+    ParseResult parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info,
+                            bool hasSegments);
 void printTileOp(OpAsmPrinter &printer, TileOpInterface op);
 LogicalResult verifyTileOp(TileOpInterface op);
 PIPE getTileOpPipe(Operation *op, const TileOpInfo &info);
@@ -45,7 +47,8 @@ void printEvent(OpAsmPrinter &printer, Operation *op, EVENTAttr event);
 ParseResult parsePipeEvent(OpAsmParser &parser, PipeEventTypeAttr &kind);
 void printPipeEvent(OpAsmPrinter &printer, Operation *op, PipeEventTypeAttr kind);
 ParseResult parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, IntegerAttr &id, IntegerAttr &mode);
-void printBufToken(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe, IntegerAttr id, IntegerAttr mode);
+void printBufToken(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe, IntegerAttr id,
+                   IntegerAttr mode);
 ParseResult parseEventNumber(OpAsmParser &parser, IntegerAttr &id,
                              std::optional<OpAsmParser::UnresolvedOperand> &dynamicId);
 void printEventNumber(OpAsmPrinter &printer, Operation *op, IntegerAttr id, Value dynamicId);
@@ -59,13 +62,17 @@ ParseResult parseViewOfPtr(OpAsmParser &parser, Type &ptr, Type &view);
 void printViewOfPtr(OpAsmPrinter &printer, Operation *op, Type ptr, Type view);
 ParseResult parsePartitionTypes(OpAsmParser &parser, Type &source, Type &result,
                                 ArrayRef<OpAsmParser::UnresolvedOperand> sizes);
-void printPartitionTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, ValueRange sizes);
-ParseResult parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result, DenseI64ArrayAttr sizes);
-void printSubviewTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, DenseI64ArrayAttr sizes);
+void printPartitionTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result,
+                         ValueRange sizes);
+ParseResult parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result,
+                              DenseI64ArrayAttr sizes);
+void printSubviewTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result,
+                       DenseI64ArrayAttr sizes);
 ParseResult parseSubsetTypes(OpAsmParser &parser, Type &source, Type &result,
-                             ArrayRef<OpAsmParser::UnresolvedOperand> offsets, DenseI64ArrayAttr sizes);
-void printSubsetTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result, ValueRange offsets,
-                      DenseI64ArrayAttr sizes);
+                             ArrayRef<OpAsmParser::UnresolvedOperand> offsets,
+                             DenseI64ArrayAttr sizes);
+void printSubsetTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result,
+                      ValueRange offsets, DenseI64ArrayAttr sizes);
 
 ParseResult parseInitPipe(OpAsmParser &parser, OperationState &result);
 void printInitPipe(OpAsmPrinter &printer, Operation *op);

@@ -17,7 +17,8 @@ using namespace mlir::pto;
 #include "ptoas/Dialect/PTO/IR/PTOAttrs.cpp.inc"
 
 template <typename AttrT, typename EnumT>
-static Attribute parseEnumAttr(AsmParser &parser, StringRef mnemonic, std::optional<EnumT> (*symbolize)(StringRef),
+static Attribute parseEnumAttr(AsmParser &parser, StringRef mnemonic,
+                               std::optional<EnumT> (*symbolize)(StringRef),
                                StringRef (*stringify)(EnumT)) {
   bool angle = succeeded(parser.parseOptionalLess());
   FailureOr<EnumT> value = parseEnumWord<EnumT>(parser, mnemonic, symbolize, stringify);
@@ -26,16 +27,17 @@ static Attribute parseEnumAttr(AsmParser &parser, StringRef mnemonic, std::optio
   return AttrT::get(parser.getContext(), *value);
 }
 
-#define PTO_ENUM_ATTR(attr, enumClass, mnemonic, angle)                                                     \
-  Attribute attr::parse(AsmParser &parser, Type) {                                                          \
-    return parseEnumAttr<attr, enumClass>(parser, mnemonic, symbolize##enumClass, stringify##enumClass);    \
-  }                                                                                                         \
-  void attr::print(AsmPrinter &printer) const {                                                             \
-    StringRef word = stringify##enumClass(getValue());                                                      \
-    if (angle)                                                                                              \
-      printer << "<" << word << ">";                                                                        \
-    else                                                                                                    \
-      printer << " " << word;                                                                               \
+#define PTO_ENUM_ATTR(attr, enumClass, mnemonic, angle)                                            \
+  Attribute attr::parse(AsmParser &parser, Type) {                                                 \
+    return parseEnumAttr<attr, enumClass>(parser, mnemonic, symbolize##enumClass,                  \
+                                          stringify##enumClass);                                   \
+  }                                                                                                \
+  void attr::print(AsmPrinter &printer) const {                                                    \
+    StringRef word = stringify##enumClass(getValue());                                             \
+    if (angle)                                                                                     \
+      printer << "<" << word << ">";                                                               \
+    else                                                                                           \
+      printer << " " << word;                                                                      \
   }
 #include "EnumAttrs.def"
 

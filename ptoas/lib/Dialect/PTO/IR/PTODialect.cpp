@@ -71,7 +71,8 @@ LogicalResult PTODialect::verifyOperationAttribute(Operation *op, NamedAttribute
                              << function.getNumResults() << " result(s)";
   }
   if (name == "pto.kernel_kind" && !isa<KernelKindAttr>(attr.getValue()))
-    return op->emitError() << "'pto.kernel_kind' must be #pto.kernel_kind<cube> or #pto.kernel_kind<vector>";
+    return op->emitError()
+           << "'pto.kernel_kind' must be #pto.kernel_kind<cube> or #pto.kernel_kind<vector>";
   if (name == "pto.target_arch" && !isa<StringAttr>(attr.getValue()))
     return op->emitError() << "'pto.target_arch' must be a string such as \"a2a3\" or \"a5\"";
   return success();

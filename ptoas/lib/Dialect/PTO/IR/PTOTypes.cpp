@@ -76,9 +76,9 @@ unsigned elem::classify(Type type) {
 
 std::string elem::toString(unsigned set) {
   static const std::pair<unsigned, const char *> names[] = {
-      {I1, "i1"},   {I8, "i8"},     {I16, "i16"},   {I32, "i32"},   {I64, "i64"},   {UI8, "ui8"},
+      {I1, "i1"},     {I8, "i8"},     {I16, "i16"},   {I32, "i32"}, {I64, "i64"},   {UI8, "ui8"},
       {UI16, "ui16"}, {UI32, "ui32"}, {UI64, "ui64"}, {F16, "f16"}, {BF16, "bf16"}, {F32, "f32"},
-      {F64, "f64"}, {FP8, "fp8"},   {HIF8, "hif8"}, {FP4, "fp4"}};
+      {F64, "f64"},   {FP8, "fp8"},   {HIF8, "hif8"}, {FP4, "fp4"}};
   std::string text;
   for (auto [bit, name] : names)
     if (set & bit)
@@ -90,7 +90,8 @@ std::string spaces::toString(unsigned set) {
   std::string text;
   for (unsigned i = 1; i <= getMaxEnumValForAddressSpace(); ++i)
     if (set & (1u << i))
-      text += (text.empty() ? "" : ", ") + stringifyAddressSpace(static_cast<AddressSpace>(i)).str();
+      text +=
+          (text.empty() ? "" : ", ") + stringifyAddressSpace(static_cast<AddressSpace>(i)).str();
   return text;
 }
 
@@ -122,9 +123,11 @@ void PtrType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError, Type elementType, AddressSpace) {
+LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError, Type elementType,
+                              AddressSpace) {
   if (elem::classify(elementType) == elem::None)
-    return emitError() << "a pointer to " << elementType << " is not possible, expected an element type";
+    return emitError() << "a pointer to " << elementType
+                       << " is not possible, expected an element type";
   return success();
 }
 
@@ -132,8 +135,8 @@ LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError, Type
 // Views
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyView(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                                Type elementType) {
+static LogicalResult verifyView(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<int64_t> shape, Type elementType) {
   if (shape.empty() || shape.size() > 5)
     return emitError() << "a view has 1 to 5 dimensions, got " << shape.size();
   for (int64_t dim : shape)
@@ -144,12 +147,12 @@ static LogicalResult verifyView(function_ref<InFlightDiagnostic()> emitError, Ar
   return success();
 }
 
-template <typename ViewT>
-static Type parseView(AsmParser &parser) {
+template <typename ViewT> static Type parseView(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> shape;
   Type element;
-  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(element) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(element) ||
+      parser.parseGreater())
     return {};
   return parser.getChecked<ViewT>(loc, parser.getContext(), shape, element);
 }
@@ -170,14 +173,16 @@ static int64_t countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-#define PTO_VIEW(View)                                                                                       \
-  Type View::parse(AsmParser &parser) { return parseView<View>(parser); }                                    \
-  void View::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }          \
-  LogicalResult View::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,          \
-                             Type elementType) {                                                             \
-    return verifyView(emitError, shape, elementType);                                                        \
-  }                                                                                                          \
-  bool View::hasStaticShape() const { return !ShapedType::isDynamicShape(getShape()); }                      \
+#define PTO_VIEW(View)                                                                             \
+  Type View::parse(AsmParser &parser) { return parseView<View>(parser); }                          \
+  void View::print(AsmPrinter &printer) const {                                                    \
+    printView(printer, getShape(), getElementType());                                              \
+  }                                                                                                \
+  LogicalResult View::verify(function_ref<InFlightDiagnostic()> emitError,                         \
+                             ArrayRef<int64_t> shape, Type elementType) {                          \
+    return verifyView(emitError, shape, elementType);                                              \
+  }                                                                                                \
+  bool View::hasStaticShape() const { return !ShapedType::isDynamicShape(getShape()); }            \
   int64_t View::getNumElements() const { return countElements(getShape()); }
 PTO_VIEW(TensorViewType)
 PTO_VIEW(PartitionTensorViewType)
@@ -203,10 +208,12 @@ Type LocalArrayType::parse(AsmParser &parser) {
   return parser.getChecked<LocalArrayType>(loc, parser.getContext(), shape, element);
 }
 
-void LocalArrayType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+void LocalArrayType::print(AsmPrinter &printer) const {
+  printView(printer, getShape(), getElementType());
+}
 
-LogicalResult LocalArrayType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                                     Type elementType) {
+LogicalResult LocalArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                     ArrayRef<int64_t> shape, Type elementType) {
   if (shape.empty() || llvm::any_of(shape, [](int64_t dim) { return dim <= 0; }))
     return emitError() << "a local array needs positive extents";
   if (!elementType.isIntOrIndexOrFloat())

@@ -13,7 +13,8 @@ using namespace mlir::pto;
 
 template <typename EnumT>
 static FailureOr<EnumT> parseAnyForm(OpAsmParser &parser, StringRef mnemonic,
-                                     std::optional<EnumT> (*symbolize)(StringRef), StringRef (*stringify)(EnumT),
+                                     std::optional<EnumT> (*symbolize)(StringRef),
+                                     StringRef (*stringify)(EnumT),
                                      function_ref<std::optional<EnumT>(Attribute)> fromAttr) {
   SMLoc loc = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalLess())) {
@@ -49,10 +50,11 @@ void mlir::pto::printPipe(OpAsmPrinter &printer, Operation *, PIPEAttr pipe) {
 }
 
 ParseResult mlir::pto::parseEvent(OpAsmParser &parser, EVENTAttr &event) {
-  auto value = parseAnyForm<EVENT>(parser, "event", symbolizeEVENT, stringifyEVENT, [](Attribute attr) {
-    auto known = dyn_cast<EVENTAttr>(attr);
-    return known ? std::optional(known.getValue()) : std::nullopt;
-  });
+  auto value =
+      parseAnyForm<EVENT>(parser, "event", symbolizeEVENT, stringifyEVENT, [](Attribute attr) {
+        auto known = dyn_cast<EVENTAttr>(attr);
+        return known ? std::optional(known.getValue()) : std::nullopt;
+      });
   if (failed(value))
     return failure();
   event = EVENTAttr::get(parser.getContext(), *value);
@@ -83,7 +85,8 @@ void mlir::pto::printPipeEvent(OpAsmPrinter &printer, Operation *, PipeEventType
 }
 
 // `[#pto.pipe_event_type<TVEC>, 4]` or `"PIPE_V", 4, 0`.
-ParseResult mlir::pto::parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, IntegerAttr &id, IntegerAttr &mode) {
+ParseResult mlir::pto::parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, IntegerAttr &id,
+                                     IntegerAttr &mode) {
   Builder &builder = parser.getBuilder();
   bool bracket = succeeded(parser.parseOptionalLSquare());
   auto value = parseAnyForm<PIPE>(parser, "pipe", symbolizePIPE, stringifyPIPE, [](Attribute attr) {
@@ -104,7 +107,8 @@ ParseResult mlir::pto::parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, Intege
   }
   return bracket ? parser.parseRSquare() : ParseResult(success());
 }
-void mlir::pto::printBufToken(OpAsmPrinter &printer, Operation *, PIPEAttr pipe, IntegerAttr id, IntegerAttr mode) {
+void mlir::pto::printBufToken(OpAsmPrinter &printer, Operation *, PIPEAttr pipe, IntegerAttr id,
+                              IntegerAttr mode) {
   printer << "\"" << stringifyPIPE(pipe.getValue()) << "\", " << id.getValue() << ", "
           << (mode ? mode.getValue() : APInt(64, 0));
 }
@@ -123,7 +127,8 @@ ParseResult mlir::pto::parseEventNumber(OpAsmParser &parser, IntegerAttr &id,
   id = parser.getBuilder().getI64IntegerAttr(number);
   return success();
 }
-void mlir::pto::printEventNumber(OpAsmPrinter &printer, Operation *, IntegerAttr id, Value dynamicId) {
+void mlir::pto::printEventNumber(OpAsmPrinter &printer, Operation *, IntegerAttr id,
+                                 Value dynamicId) {
   if (dynamicId)
     printer << dynamicId;
   else
@@ -134,8 +139,7 @@ void mlir::pto::printEventNumber(OpAsmPrinter &printer, Operation *, IntegerAttr
 // Rules of flags, tokens, signals
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static LogicalResult verifyBufToken(OpT op) {
+template <typename OpT> static LogicalResult verifyBufToken(OpT op) {
   if (op.getBufId() < 0 || op.getBufId() > 31)
     return op.emitOpError() << "buffer id must be between 0 and 31, got " << op.getBufId();
   if (op.getMode() < 0)
@@ -145,8 +149,7 @@ static LogicalResult verifyBufToken(OpT op) {
 LogicalResult GetBufOp::verify() { return verifyBufToken(*this); }
 LogicalResult RlsBufOp::verify() { return verifyBufToken(*this); }
 
-template <typename OpT>
-static LogicalResult verifySignal(OpT op, ArrayRef<PIPE> pipesA5) {
+template <typename OpT> static LogicalResult verifySignal(OpT op, ArrayRef<PIPE> pipesA5) {
   if (auto mode = op.getFftsMode(); mode && (*mode < 0 || *mode > 2))
     return op.emitOpError() << "ffts_mode must be 0, 1 or 2, got " << *mode;
   if (!op.getEventIdAttr() && !op.getEventIdDyn())
@@ -159,7 +162,8 @@ static LogicalResult verifySignal(OpT op, ArrayRef<PIPE> pipesA5) {
 }
 LogicalResult SyncSetOp::verify() { return verifySignal(*this, {PIPE::PIPE_FIX, PIPE::PIPE_MTE3}); }
 LogicalResult SyncWaitOp::verify() {
-  return verifySignal(*this, {PIPE::PIPE_FIX, PIPE::PIPE_MTE1, PIPE::PIPE_MTE2, PIPE::PIPE_MTE3, PIPE::PIPE_V});
+  return verifySignal(
+      *this, {PIPE::PIPE_FIX, PIPE::PIPE_MTE1, PIPE::PIPE_MTE2, PIPE::PIPE_MTE3, PIPE::PIPE_V});
 }
 
 static LogicalResult verifySection(Operation *op, KernelKind kind) {
@@ -215,8 +219,8 @@ ParseResult ReserveBufferOp::parse(OpAsmParser &parser, OperationState &result) 
 }
 
 void ReserveBufferOp::print(OpAsmPrinter &printer) {
-  printer << " {name = " << getNameAttr() << ", size = " << getSize() << ", location = " << getLocationAttr()
-          << ", auto = " << (getAuto_() ? "true" : "false");
+  printer << " {name = " << getNameAttr() << ", size = " << getSize()
+          << ", location = " << getLocationAttr() << ", auto = " << (getAuto_() ? "true" : "false");
   if (getBaseAttr())
     printer << ", base = " << *getBase();
   for (NamedAttribute attr : (*this)->getDiscardableAttrs())
@@ -228,7 +232,8 @@ LogicalResult ReserveBufferOp::verify() {
   if (getSize() <= 0)
     return emitOpError() << "size must be positive, got " << getSize();
   if (getLocation() != AddressSpace::Vec && getLocation() != AddressSpace::Mat)
-    return emitOpError() << "location must be vec or mat, got " << stringifyAddressSpace(getLocation());
+    return emitOpError() << "location must be vec or mat, got "
+                         << stringifyAddressSpace(getLocation());
   if (!getAuto_() && !getBaseAttr())
     return emitOpError() << "needs base, because auto = false";
   if (getAuto_() && getBaseAttr())
@@ -243,7 +248,8 @@ LogicalResult ImportReservedBufferOp::verifySymbolUses(SymbolTableCollection &sy
   bool found = false;
   function->walk([&](ReserveBufferOp reserve) { found |= reserve.getName() == getName(); });
   if (!found && !function.isExternal())
-    return emitOpError() << "function '@" << getPeerFunc() << "' reserves no buffer named \"" << getName() << "\"";
+    return emitOpError() << "function '@" << getPeerFunc() << "' reserves no buffer named \""
+                         << getName() << "\"";
   return success();
 }
 
@@ -251,8 +257,8 @@ LogicalResult ImportReservedBufferOp::verifySymbolUses(SymbolTableCollection &sy
 // Front-end FIFO ops
 //===----------------------------------------------------------------------===//
 
-static constexpr StringLiteral kPipeOperands[] = {"gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf",
-                                                  "v2c_consumer_buf"};
+static constexpr StringLiteral kPipeOperands[] = {"gm_slot_buffer", "gm_slot_tensor",
+                                                  "c2v_consumer_buf", "v2c_consumer_buf"};
 
 ParseResult mlir::pto::parseInitPipe(OpAsmParser &parser, OperationState &result) {
   NamedAttrList attrs;
@@ -318,7 +324,8 @@ ParseResult mlir::pto::parsePipeUse(OpAsmParser &parser, IntegerAttr &id, Intege
   for (NamedAttribute attr : attrs) {
     auto integer = dyn_cast<IntegerAttr>(attr.getValue());
     if (attr.getName() != "id" && attr.getName() != "split")
-      return parser.emitError(loc) << "unknown attribute '" << attr.getName().getValue() << "', expected id or split";
+      return parser.emitError(loc)
+             << "unknown attribute '" << attr.getName().getValue() << "', expected id or split";
     if (!integer)
       return parser.emitError(loc) << attr.getName().getValue() << " must be an integer";
     (attr.getName() == "id" ? id : split) = integer;
@@ -328,7 +335,8 @@ ParseResult mlir::pto::parsePipeUse(OpAsmParser &parser, IntegerAttr &id, Intege
   return success();
 }
 
-void mlir::pto::printPipeUse(OpAsmPrinter &printer, Operation *, IntegerAttr id, IntegerAttr split) {
+void mlir::pto::printPipeUse(OpAsmPrinter &printer, Operation *, IntegerAttr id,
+                             IntegerAttr split) {
   printer << "{";
   if (id && !id.getValue().isZero())
     printer << "id = " << id.getValue() << ", ";
@@ -351,8 +359,8 @@ static LogicalResult verifyCore(Operation *op, KernelKind wanted) {
   auto kind = kernelKindOf(op);
   if (kind && *kind != wanted)
     return op->emitOpError() << "belongs in a " << stringifyKernelKind(wanted) << " function ("
-                             << (wanted == KernelKind::Cube ? "aic" : "aiv") << "), but the kernel kind is "
-                             << stringifyKernelKind(*kind);
+                             << (wanted == KernelKind::Cube ? "aic" : "aiv")
+                             << "), but the kernel kind is " << stringifyKernelKind(*kind);
   return success();
 }
 
@@ -367,14 +375,16 @@ LogicalResult mlir::pto::verifyInitPipe(Operation *op) {
     return failure();
   int64_t dir = intAttr(op, "dir_mask", 0);
   if (dir < 1 || dir > 3)
-    return op->emitOpError() << "dir_mask must be 1 (cube to vector), 2 (vector to cube) or 3 (both), got " << dir;
+    return op->emitOpError()
+           << "dir_mask must be 1 (cube to vector), 2 (vector to cube) or 3 (both), got " << dir;
   if (int64_t size = intAttr(op, "slot_size", 0); size <= 0)
     return op->emitOpError() << "slot_size must be positive, got " << size;
   int64_t slots = intAttr(op, "slot_num", 8);
   if (slots <= 0)
     return op->emitOpError() << "slot_num must be positive, got " << slots;
   if (int64_t local = intAttr(op, "local_slot_num", slots); local <= 0 || local > slots)
-    return op->emitOpError() << "local_slot_num must be between 1 and slot_num (" << slots << "), got " << local;
+    return op->emitOpError() << "local_slot_num must be between 1 and slot_num (" << slots
+                             << "), got " << local;
   return success();
 }
 
@@ -384,15 +394,18 @@ LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
     return failure();
   int64_t split = intAttr(op, "split", 0);
   if (split < 0 || split > 4)
-    return op->emitOpError() << "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got " << split;
+    return op->emitOpError()
+           << "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got " << split;
   if (isa<TPopFromAicOp, TPopFromAivOp>(op)) {
     auto type = cast<TileBufType>(op->getResult(0).getType());
     bool given = op->getNumOperands() == 2;
     if (op->getNumOperands() == 1)
       return op->emitOpError() << "takes both valid extents or none";
-    bool open = ShapedType::isDynamic(type.getValidRow()) && ShapedType::isDynamic(type.getValidCol());
+    bool open =
+        ShapedType::isDynamic(type.getValidRow()) && ShapedType::isDynamic(type.getValidCol());
     if (given && !open)
-      return op->emitOpError() << "valid extents are given, so the type must leave both open (valid=?x?)";
+      return op->emitOpError()
+             << "valid extents are given, so the type must leave both open (valid=?x?)";
   }
   // A FIFO must be joined in this function before it is used.
   Operation *function = op->getParentOfType<FunctionOpInterface>();
@@ -414,8 +427,7 @@ LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
 // FIFO ops with a handle
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static LogicalResult verifyPipeShape(OpT op) {
+template <typename OpT> static LogicalResult verifyPipeShape(OpT op) {
   if (op.getDirMask() < 1 || op.getDirMask() > 3)
     return op.emitOpError() << "dir_mask must be 1, 2 or 3, got " << op.getDirMask();
   if (op.getSlotSize() <= 0)

@@ -29,7 +29,8 @@ struct TileFields {
 static FailureOr<AddressSpace> symbolizeSpace(AsmParser &parser, SMLoc loc, StringRef word) {
   if (auto space = symbolizeAddressSpace(word))
     return *space;
-  parser.emitError(loc) << "unknown loc: " << word << ", expected mat, left, right, acc, vec, bias or scaling";
+  parser.emitError(loc) << "unknown loc: " << word
+                        << ", expected mat, left, right, acc, vec, bias or scaling";
   return failure();
 }
 
@@ -45,7 +46,8 @@ FailureOr<AddressSpace> mlir::pto::parseSpace(AsmParser &parser) {
 template <typename EnumT>
 static ParseResult parseNumberOrName(AsmParser &parser, StringRef key, EnumT &value,
                                      std::optional<EnumT> (*symbolize)(StringRef),
-                                     std::optional<EnumT> (*symbolizeInt)(uint32_t), StringRef (*stringify)(EnumT)) {
+                                     std::optional<EnumT> (*symbolizeInt)(uint32_t),
+                                     StringRef (*stringify)(EnumT)) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t number = 0;
   OptionalParseResult parsed = parser.parseOptionalInteger(number);
@@ -63,7 +65,8 @@ static ParseResult parseNumberOrName(AsmParser &parser, StringRef key, EnumT &va
   return success();
 }
 
-static ParseResult parseValidExtent(AsmParser &parser, StringRef key, std::optional<int64_t> &value) {
+static ParseResult parseValidExtent(AsmParser &parser, StringRef key,
+                                    std::optional<int64_t> &value) {
   SMLoc loc = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalQuestion())) {
     value = ShapedType::kDynamic;
@@ -73,13 +76,14 @@ static ParseResult parseValidExtent(AsmParser &parser, StringRef key, std::optio
   if (parser.parseInteger(number))
     return failure();
   if (number < -1)
-    return parser.emitError(loc) << key << " (valid extent) must be '?', -1 or non-negative, got " << number;
+    return parser.emitError(loc) << key << " (valid extent) must be '?', -1 or non-negative, got "
+                                 << number;
   value = number == -1 ? ShapedType::kDynamic : number;
   return success();
 }
 
-static ParseResult parseKeyValue(AsmParser &parser, SMLoc loc, StringRef key, TileFields &fields, bool legacy,
-                                 bool multi) {
+static ParseResult parseKeyValue(AsmParser &parser, SMLoc loc, StringRef key, TileFields &fields,
+                                 bool legacy, bool multi) {
   auto integer = [&](std::optional<int64_t> &value) {
     int64_t number = 0;
     if (parser.parseInteger(number))
@@ -107,13 +111,15 @@ static ParseResult parseKeyValue(AsmParser &parser, SMLoc loc, StringRef key, Ti
     return success();
   }
   if (key == "blayout") {
-    FailureOr<BLayout> value = parseEnumWord<BLayout>(parser, key, symbolizeBLayout, stringifyBLayout);
+    FailureOr<BLayout> value =
+        parseEnumWord<BLayout>(parser, key, symbolizeBLayout, stringifyBLayout);
     if (succeeded(value))
       fields.blayout = *value;
     return failure(failed(value));
   }
   if (key == "slayout") {
-    FailureOr<SLayout> value = parseEnumWord<SLayout>(parser, key, symbolizeSLayout, stringifySLayout);
+    FailureOr<SLayout> value =
+        parseEnumWord<SLayout>(parser, key, symbolizeSLayout, stringifySLayout);
     if (succeeded(value))
       fields.slayout = *value;
     return failure(failed(value));
@@ -121,11 +127,11 @@ static ParseResult parseKeyValue(AsmParser &parser, SMLoc loc, StringRef key, Ti
   if (key == "fractal")
     return parser.parseInteger(fields.fractal);
   if (key == "pad")
-    return parseNumberOrName<PadValue>(parser, key, fields.pad, symbolizePadValue, symbolizePadValue,
-                                       stringifyPadValue);
+    return parseNumberOrName<PadValue>(parser, key, fields.pad, symbolizePadValue,
+                                       symbolizePadValue, stringifyPadValue);
   if (key == "compact")
-    return parseNumberOrName<CompactMode>(parser, key, fields.compact, symbolizeCompactMode, symbolizeCompactMode,
-                                          stringifyCompactMode);
+    return parseNumberOrName<CompactMode>(parser, key, fields.compact, symbolizeCompactMode,
+                                          symbolizeCompactMode, stringifyCompactMode);
   if (multi && key == "count")
     return integer(fields.count);
   return parser.emitError(loc) << "unknown key '" << key << "' in a tile type, expected "
@@ -170,8 +176,10 @@ static ParseResult parseFields(AsmParser &parser, TileFields &fields, bool multi
     if (parseKeyValue(parser, keyLoc, key, fields, legacy, multi))
       return failure();
   }
-  if (!fields.rows || !fields.cols || !fields.element || (legacy && (!fields.validRow || !fields.validCol)))
-    return parser.emitError(start) << "a tile type with loc= needs dtype, rows, cols, v_row and v_col";
+  if (!fields.rows || !fields.cols || !fields.element ||
+      (legacy && (!fields.validRow || !fields.validCol)))
+    return parser.emitError(start)
+           << "a tile type with loc= needs dtype, rows, cols, v_row and v_col";
   if (!fields.validRow) {
     fields.validRow = fields.rows;
     fields.validCol = fields.cols;
@@ -180,8 +188,9 @@ static ParseResult parseFields(AsmParser &parser, TileFields &fields, bool multi
 }
 
 static TileBufType makeTile(AsmParser &parser, SMLoc loc, const TileFields &f) {
-  return parser.getChecked<TileBufType>(loc, parser.getContext(), f.space, *f.rows, *f.cols, f.element, *f.validRow,
-                                        *f.validCol, f.blayout, f.slayout, f.fractal, f.pad, f.compact);
+  return parser.getChecked<TileBufType>(loc, parser.getContext(), f.space, *f.rows, *f.cols,
+                                        f.element, *f.validRow, *f.validCol, f.blayout, f.slayout,
+                                        f.fractal, f.pad, f.compact);
 }
 
 Type TileBufType::parse(AsmParser &parser) {
@@ -200,8 +209,8 @@ static void printExtent(AsmPrinter &printer, int64_t extent) {
 }
 
 static void printFields(AsmPrinter &printer, TileBufType type) {
-  printer << stringifyAddressSpace(type.getSpace()) << ", " << type.getRows() << "x" << type.getCols() << "x"
-          << type.getElementType();
+  printer << stringifyAddressSpace(type.getSpace()) << ", " << type.getRows() << "x"
+          << type.getCols() << "x" << type.getElementType();
   if (type.getValidRow() != type.getRows() || type.getValidCol() != type.getCols()) {
     printer << ", valid=";
     printExtent(printer, type.getValidRow());
@@ -226,24 +235,27 @@ void TileBufType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, AddressSpace space, int64_t rows,
-                                  int64_t cols, Type elementType, int64_t validRow, int64_t validCol, BLayout,
-                                  SLayout, int64_t fractal, PadValue, CompactMode) {
+LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, AddressSpace space,
+                                  int64_t rows, int64_t cols, Type elementType, int64_t validRow,
+                                  int64_t validCol, BLayout, SLayout, int64_t fractal, PadValue,
+                                  CompactMode) {
   if (space == AddressSpace::Zero || space == AddressSpace::Gm)
     return emitError() << "a tile cannot lie in '" << stringifyAddressSpace(space)
                        << "', expected mat, left, right, acc, vec, bias or scaling";
   if (elem::classify(elementType) == elem::None)
     return emitError() << "a tile cannot hold " << elementType;
   if (rows <= 0 || cols <= 0)
-    return emitError() << "rows and columns of a tile must be positive, got " << rows << "x" << cols;
+    return emitError() << "rows and columns of a tile must be positive, got " << rows << "x"
+                       << cols;
   if (rows > INT32_MAX || cols > INT32_MAX)
-    return emitError() << "rows and columns of a tile must fit 32 bits, got " << rows << "x" << cols;
+    return emitError() << "rows and columns of a tile must fit 32 bits, got " << rows << "x"
+                       << cols;
   auto fits = [](int64_t valid, int64_t extent) {
     return ShapedType::isDynamic(valid) || (valid >= 0 && valid <= extent);
   };
   if (!fits(validRow, rows) || !fits(validCol, cols))
-    return emitError() << "valid shape " << validRow << "x" << validCol << " is not inside the shape " << rows << "x"
-                       << cols;
+    return emitError() << "valid shape " << validRow << "x" << validCol
+                       << " is not inside the shape " << rows << "x" << cols;
   if (fractal != 32 && fractal != 512 && fractal != 1024)
     return emitError() << "fractal must be 32, 512 or 1024, got " << fractal;
   return success();
@@ -255,7 +267,9 @@ bool TileBufType::isColMajor() const { return getBlayout() == BLayout::ColMajor;
 bool TileBufType::hasStaticValid() const {
   return !ShapedType::isDynamic(getValidRow()) && !ShapedType::isDynamic(getValidCol());
 }
-int64_t TileBufType::getElementBytes() const { return mlir::pto::getElementBytes(getElementType()); }
+int64_t TileBufType::getElementBytes() const {
+  return mlir::pto::getElementBytes(getElementType());
+}
 
 std::pair<int64_t, int64_t> TileBufType::getBoxShape() const {
   if (!isBoxed())
@@ -278,13 +292,13 @@ int64_t TileBufType::getSizeInBytes() const {
 }
 
 TileBufType TileBufType::withValid(int64_t row, int64_t col) const {
-  return get(getContext(), getSpace(), getRows(), getCols(), getElementType(), row, col, getBlayout(), getSlayout(),
-             getFractal(), getPad(), getCompact());
+  return get(getContext(), getSpace(), getRows(), getCols(), getElementType(), row, col,
+             getBlayout(), getSlayout(), getFractal(), getPad(), getCompact());
 }
 
 TileBufType TileBufType::withPad(PadValue pad) const {
-  return get(getContext(), getSpace(), getRows(), getCols(), getElementType(), getValidRow(), getValidCol(),
-             getBlayout(), getSlayout(), getFractal(), pad, getCompact());
+  return get(getContext(), getSpace(), getRows(), getCols(), getElementType(), getValidRow(),
+             getValidCol(), getBlayout(), getSlayout(), getFractal(), pad, getCompact());
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,7 +321,8 @@ Type MultiTileBufType::parse(AsmParser &parser) {
       parser.emitError(loc) << "a slot must be a tile_buf, got " << nested;
       return {};
     }
-    if (parser.parseComma() || parser.parseKeyword("count") || parser.parseEqual() || parser.parseInteger(count))
+    if (parser.parseComma() || parser.parseKeyword("count") || parser.parseEqual() ||
+        parser.parseInteger(count))
       return {};
   } else {
     TileFields fields;
@@ -333,8 +348,8 @@ void MultiTileBufType::print(AsmPrinter &printer) const {
   printer << ", count=" << getCount() << ">";
 }
 
-LogicalResult MultiTileBufType::verify(function_ref<InFlightDiagnostic()> emitError, TileBufType slot,
-                                       int64_t count) {
+LogicalResult MultiTileBufType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                       TileBufType slot, int64_t count) {
   if (count < 2 || count > 16)
     return emitError() << "count must be 2 to 16, got " << count;
   if (slot.getSpace() != AddressSpace::Vec && slot.getSpace() != AddressSpace::Mat)

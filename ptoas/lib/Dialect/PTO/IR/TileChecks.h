@@ -12,7 +12,9 @@ inline TileBufType tileOf(Operation *op, StringRef name) {
   return value ? dyn_cast<TileBufType>(value.getType()) : TileBufType();
 }
 
-inline Value operandOf(Operation *op, StringRef name) { return cast<TileOpInterface>(op).getNamedOperand(name); }
+inline Value operandOf(Operation *op, StringRef name) {
+  return cast<TileOpInterface>(op).getNamedOperand(name);
+}
 
 /// Whether two extents may be equal: `?` fits anything.
 inline bool mayEqual(int64_t a, int64_t b) {
@@ -21,20 +23,26 @@ inline bool mayEqual(int64_t a, int64_t b) {
 inline bool mayBeAtMost(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a <= b;
 }
-inline std::string extentText(int64_t value) { return ShapedType::isDynamic(value) ? "?" : std::to_string(value); }
+inline std::string extentText(int64_t value) {
+  return ShapedType::isDynamic(value) ? "?" : std::to_string(value);
+}
 inline std::string validText(TileBufType type) {
   return extentText(type.getValidRow()) + "x" + extentText(type.getValidCol());
 }
 inline std::string shapeText(TileBufType type) {
   return std::to_string(type.getRows()) + "x" + std::to_string(type.getCols());
 }
-inline bool hasElem(TileBufType type, unsigned set) { return elem::classify(type.getElementType()) & set; }
+inline bool hasElem(TileBufType type, unsigned set) {
+  return elem::classify(type.getElementType()) & set;
+}
 /// Boxes of 16 x 32 bytes in column order, the layout of L1 (NZ).
 inline bool isNZ(TileBufType type) {
   return type.isColMajor() && type.getSlayout() == SLayout::RowMajor && type.getFractal() == 512;
 }
 /// Accumulators come column-major with row-major boxes.
-inline bool isColRow(TileBufType type) { return type.isColMajor() && type.getSlayout() == SLayout::RowMajor; }
+inline bool isColRow(TileBufType type) {
+  return type.isColMajor() && type.getSlayout() == SLayout::RowMajor;
+}
 
 /// A function that is neither a cube nor a vector kernel holds code of both cores; the
 /// way between them is then the implementation's, on every architecture.

@@ -4,8 +4,9 @@
 using namespace mlir;
 using namespace mlir::pto;
 
-void mlir::pto::getTileOpEffects(TileOpInterface op,
-                                 SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void mlir::pto::getTileOpEffects(
+    TileOpInterface op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   const TileOpInfo &info = op.getTileOpInfo();
   for (unsigned i = 0; i < info.operands.size(); ++i) {
     OperandEffect effect = info.operands[i].effect;
@@ -14,7 +15,8 @@ void mlir::pto::getTileOpEffects(TileOpInterface op,
     OperandRange values = op.getSpecOperands(i);
     if (values.empty()) // an absent operand has no index
       continue;
-    for (OpOperand &operand : op->getOpOperands().slice(values.getBeginOperandIndex(), values.size())) {
+    for (OpOperand &operand :
+         op->getOpOperands().slice(values.getBeginOperandIndex(), values.size())) {
       if (effect == OperandEffect::Read || effect == OperandEffect::ReadWrite)
         effects.emplace_back(MemoryEffects::Read::get(), &operand);
       if (effect != OperandEffect::Read)
@@ -56,7 +58,8 @@ PIPE mlir::pto::getExtractPipe(Operation *op) {
   AddressSpace src = spaceOf(op, "src");
   if (src == AddressSpace::Mat)
     return PIPE::PIPE_MTE1;
-  return src == AddressSpace::Acc || spaceOf(op, "dst") == AddressSpace::Mat ? PIPE::PIPE_FIX : PIPE::PIPE_V;
+  return src == AddressSpace::Acc || spaceOf(op, "dst") == AddressSpace::Mat ? PIPE::PIPE_FIX
+                                                                             : PIPE::PIPE_V;
 }
 
 PIPE mlir::pto::getInsertPipe(Operation *op) {

@@ -67,8 +67,8 @@ static ParseResult parseTypedOperand(OpAsmParser &parser, ParsedOperand &item) {
 }
 
 // `(` operands [attrs] `:` types [more] `)`
-static ParseResult parseGroup(OpAsmParser &parser, StringRef group, SmallVectorImpl<ParsedOperand> &items,
-                              NamedAttrList &attrs) {
+static ParseResult parseGroup(OpAsmParser &parser, StringRef group,
+                              SmallVectorImpl<ParsedOperand> &items, NamedAttrList &attrs) {
   if (parser.parseLParen())
     return failure();
   // Operands; a comma may stand before the attributes.
@@ -91,8 +91,8 @@ static ParseResult parseGroup(OpAsmParser &parser, StringRef group, SmallVectorI
   for (unsigned i = 0; i < listed; ++i) {
     SMLoc loc = parser.getCurrentLocation();
     if (i && failed(parser.parseOptionalComma()))
-      return parser.emitError(loc) << group << "(...) lists " << listed << " operands but " << i << " type"
-                                   << (i == 1 ? "" : "s");
+      return parser.emitError(loc) << group << "(...) lists " << listed << " operands but " << i
+                                   << " type" << (i == 1 ? "" : "s");
     if (parser.parseType(items[i].type))
       return failure();
   }
@@ -115,8 +115,8 @@ static ParseResult parseGroup(OpAsmParser &parser, StringRef group, SmallVectorI
     SMLoc loc = parser.getCurrentLocation();
     OptionalParseResult parsed = parser.parseOptionalOperand(item.operand);
     if (!parsed.has_value())
-      return parser.emitError(loc) << group << "(...) lists " << listed << " operand" << (listed == 1 ? "" : "s")
-                                   << " but more types";
+      return parser.emitError(loc) << group << "(...) lists " << listed << " operand"
+                                   << (listed == 1 ? "" : "s") << " but more types";
     if (failed(*parsed) || parser.parseColonType(item.type))
       return failure();
     items.push_back(item);
@@ -165,8 +165,9 @@ static ParseResult parseClauses(OpAsmParser &parser, ParsedOp &parsed) {
 }
 
 // Gives each operand of a group its items. `counts` and `order` grow in spec order.
-static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo &info, OperandGroup group,
-                               SmallVectorImpl<ParsedOperand> &items, const NamedAttrList &attrs,
+static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo &info,
+                               OperandGroup group, SmallVectorImpl<ParsedOperand> &items,
+                               const NamedAttrList &attrs,
                                SmallVectorImpl<SmallVector<ParsedOperand>> &assigned) {
   StringRef groupName = group == OperandGroup::Ins ? "ins" : "outs";
   SmallVector<ParsedOperand> scales, plain;
@@ -195,8 +196,10 @@ static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo 
                         llvm::any_of(info.operands.drop_front(i + 1), [](const OperandSpec &later) {
                           return later.effect == OperandEffect::Scratch;
                         });
-      for (unsigned n = spec.kind == OperandKind::Tile && info.mnemonic == "pto.tsync" ? left : tiles - hasScratch; n;
-           --n)
+      for (unsigned n = spec.kind == OperandKind::Tile && info.mnemonic == "pto.tsync"
+                            ? left
+                            : tiles - hasScratch;
+           n; --n)
         assigned[i].push_back(plain[next++]);
       continue;
     }
@@ -206,25 +209,29 @@ static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo 
       continue;
     }
     if (!left)
-      return parser.emitError(loc) << "'" << info.mnemonic << "' op operand '" << spec.name << "' is missing in "
-                                   << groupName << "(...)";
+      return parser.emitError(loc) << "'" << info.mnemonic << "' op operand '" << spec.name
+                                   << "' is missing in " << groupName << "(...)";
     if (!isOfKind(plain[next].type, spec.kind))
-      return parser.emitError(loc) << "'" << info.mnemonic << "' op operand '" << spec.name << "' must be "
-                                   << describe(spec.kind) << ", its type is " << plain[next].type;
+      return parser.emitError(loc)
+             << "'" << info.mnemonic << "' op operand '" << spec.name << "' must be "
+             << describe(spec.kind) << ", its type is " << plain[next].type;
     assigned[i].push_back(plain[next++]);
   }
   if (next < plain.size() || !scales.empty())
-    return parser.emitError(loc) << "'" << info.mnemonic << "' op has an operand too many or of the wrong type in "
-                                 << groupName << "(...): it takes at most " << maximum << ", got " << items.size();
+    return parser.emitError(loc) << "'" << info.mnemonic
+                                 << "' op has an operand too many or of the wrong type in "
+                                 << groupName << "(...): it takes at most " << maximum << ", got "
+                                 << items.size();
   return success();
 }
 
-ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info,
-                                   bool hasSegments) {
+ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result,
+                                   const TileOpInfo &info, bool hasSegments) {
   SMLoc loc = parser.getNameLoc();
   ParsedOp parsed;
   auto hasGroup = [&](OperandGroup group) {
-    return llvm::any_of(info.operands, [&](const OperandSpec &spec) { return spec.group == group; });
+    return llvm::any_of(info.operands,
+                        [&](const OperandSpec &spec) { return spec.group == group; });
   };
   if (hasGroup(OperandGroup::Ins) &&
       (parser.parseKeyword("ins") || parseGroup(parser, "ins", parsed.ins, parsed.attrs)))
@@ -237,7 +244,8 @@ ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result, 
   if (hasGroup(OperandGroup::Clause) && parseClauses(parser, parsed))
     return failure();
 
-  if (info.scalarMayLead && parsed.ins.size() == 2 && isOfKind(parsed.ins[0].type, OperandKind::Scalar) &&
+  if (info.scalarMayLead && parsed.ins.size() == 2 &&
+      isOfKind(parsed.ins[0].type, OperandKind::Scalar) &&
       isOfKind(parsed.ins[1].type, OperandKind::Tile)) {
     std::swap(parsed.ins[0], parsed.ins[1]);
     parsed.attrs.set("scalarFirst", parser.getBuilder().getUnitAttr());
@@ -330,8 +338,8 @@ void mlir::pto::printTileOp(OpAsmPrinter &printer, TileOpInterface op) {
   StringAttr axis;
   for (NamedAttribute attr : operation->getAttrs()) {
     StringRef name = attr.getName();
-    if (name == "operandSegmentSizes" || name == "scalarFirst" || name == "padMode" || name == "initOutBuffer" ||
-        isQuietDefault(attr))
+    if (name == "operandSegmentSizes" || name == "scalarFirst" || name == "padMode" ||
+        name == "initOutBuffer" || isQuietDefault(attr))
       continue;
     if (maskForm && name == "axis")
       axis = cast<StringAttr>(attr.getValue());

@@ -18,12 +18,15 @@ struct NamedTile {
 } // namespace
 
 static std::string extent(int64_t value) { return extentText(value); }
-static std::string shape(TileBufType type) { return extent(type.getRows()) + "x" + extent(type.getCols()); }
+static std::string shape(TileBufType type) {
+  return extent(type.getRows()) + "x" + extent(type.getCols());
+}
 static std::string valid(TileBufType type) {
   return extent(type.getValidRow()) + "x" + extent(type.getValidCol());
 }
 
-static LogicalResult checkOperand(TileOpInterface op, const OperandSpec &spec, Value value, Arch arch) {
+static LogicalResult checkOperand(TileOpInterface op, const OperandSpec &spec, Value value,
+                                  Arch arch) {
   Type type = value.getType();
   if (spec.kind == OperandKind::Index && !type.isIntOrIndex())
     return op->emitOpError() << "operand '" << spec.name << "' must be an index, got " << type;
@@ -31,17 +34,19 @@ static LogicalResult checkOperand(TileOpInterface op, const OperandSpec &spec, V
   if (spec.kind != OperandKind::Tile || !tile)
     return success();
   if (!(spec.spaces & spaces::bit(tile.getSpace())))
-    return op->emitOpError() << "operand '" << spec.name << "' must have loc " << spaces::toString(spec.spaces)
-                             << ", but it lies in " << stringifyAddressSpace(tile.getSpace());
+    return op->emitOpError() << "operand '" << spec.name << "' must have loc "
+                             << spaces::toString(spec.spaces) << ", but it lies in "
+                             << stringifyAddressSpace(tile.getSpace());
   unsigned allowed = arch == Arch::A5 ? spec.elemsA5 : spec.elemsA3;
   if (!(elem::classify(tile.getElementType()) & allowed))
-    return op->emitOpError() << "element type " << tile.getElementType() << " of operand '" << spec.name
-                             << "' is not supported on " << getArchName(arch) << ", expected one of "
-                             << elem::toString(allowed);
+    return op->emitOpError() << "element type " << tile.getElementType() << " of operand '"
+                             << spec.name << "' is not supported on " << getArchName(arch)
+                             << ", expected one of " << elem::toString(allowed);
   return success();
 }
 
-static SmallVector<NamedTile> collectTiles(TileOpInterface op, StringRef names, SmallVectorImpl<Type> *others) {
+static SmallVector<NamedTile> collectTiles(TileOpInterface op, StringRef names,
+                                           SmallVectorImpl<Type> *others) {
   SmallVector<NamedTile> tiles;
   const TileOpInfo &info = op.getTileOpInfo();
   SmallVector<StringRef> words;
@@ -58,28 +63,32 @@ static SmallVector<NamedTile> collectTiles(TileOpInterface op, StringRef names, 
   return tiles;
 }
 
-static LogicalResult checkPair(TileOpInterface op, RuleKind kind, const NamedTile &a, const NamedTile &b) {
+static LogicalResult checkPair(TileOpInterface op, RuleKind kind, const NamedTile &a,
+                               const NamedTile &b) {
   auto differ = [&](StringRef what, const Twine &left, const Twine &right) {
-    return op->emitOpError() << what << " of '" << a.name << "' and '" << b.name << "' must be equal, got " << left
-                             << " and " << right;
+    return op->emitOpError() << what << " of '" << a.name << "' and '" << b.name
+                             << "' must be equal, got " << left << " and " << right;
   };
   switch (kind) {
   case RuleKind::SameElem:
     if (a.type.getElementType() != b.type.getElementType())
-      return op->emitOpError() << "element types of '" << a.name << "' and '" << b.name << "' must be equal, got "
-                               << a.type.getElementType() << " and " << b.type.getElementType();
+      return op->emitOpError() << "element types of '" << a.name << "' and '" << b.name
+                               << "' must be equal, got " << a.type.getElementType() << " and "
+                               << b.type.getElementType();
     break;
   case RuleKind::SameWidth:
     if (a.type.getElementBytes() != b.type.getElementBytes())
-      return op->emitOpError() << "element sizes of '" << a.name << "' and '" << b.name << "' must be equal, got "
-                               << a.type.getElementType() << " and " << b.type.getElementType();
+      return op->emitOpError() << "element sizes of '" << a.name << "' and '" << b.name
+                               << "' must be equal, got " << a.type.getElementType() << " and "
+                               << b.type.getElementType();
     break;
   case RuleKind::SameShape:
     if (a.type.getRows() != b.type.getRows() || a.type.getCols() != b.type.getCols())
       return differ("shapes", shape(a.type), shape(b.type));
     break;
   case RuleKind::SameValid:
-    if (!mayEqual(a.type.getValidRow(), b.type.getValidRow()) || !mayEqual(a.type.getValidCol(), b.type.getValidCol()))
+    if (!mayEqual(a.type.getValidRow(), b.type.getValidRow()) ||
+        !mayEqual(a.type.getValidCol(), b.type.getValidCol()))
       return differ("valid shapes", valid(a.type), valid(b.type));
     break;
   case RuleKind::SameRows:
@@ -92,7 +101,8 @@ static LogicalResult checkPair(TileOpInterface op, RuleKind kind, const NamedTil
     break;
   case RuleKind::Distinct:
     if (a.value == b.value)
-      return op->emitOpError() << "'" << a.name << "' and '" << b.name << "' must be different tiles";
+      return op->emitOpError() << "'" << a.name << "' and '" << b.name
+                               << "' must be different tiles";
     break;
   default:
     break;
@@ -101,7 +111,9 @@ static LogicalResult checkPair(TileOpInterface op, RuleKind kind, const NamedTil
 }
 
 static LogicalResult checkOne(TileOpInterface op, RuleKind kind, const NamedTile &tile) {
-  auto error = [&](const Twine &what) { return op->emitOpError() << "'" << tile.name << "' " << what; };
+  auto error = [&](const Twine &what) {
+    return op->emitOpError() << "'" << tile.name << "' " << what;
+  };
   switch (kind) {
   case RuleKind::RowMajor:
     // A single column has the same bytes in either order; only hardware tells them apart.
@@ -118,7 +130,8 @@ static LogicalResult checkOne(TileOpInterface op, RuleKind kind, const NamedTile
     break;
   case RuleKind::ValidCol1:
     if (!mayEqual(tile.type.getValidCol(), 1))
-      return error("must have one valid column (valid col = 1), got " + extent(tile.type.getValidCol()));
+      return error("must have one valid column (valid col = 1), got " +
+                   extent(tile.type.getValidCol()));
     break;
   case RuleKind::NonEmpty:
     if (tile.type.getValidRow() == 0 || tile.type.getValidCol() == 0)
@@ -147,13 +160,15 @@ static LogicalResult checkRule(TileOpInterface op, const Rule &rule) {
     if (tiles.empty() || scalars.empty())
       return success();
     // iN and uiN are the same bits to a scalar.
-    unsigned scalar = elem::classify(scalars.front()), element = elem::classify(tiles.front().type.getElementType());
+    unsigned scalar = elem::classify(scalars.front()),
+             element = elem::classify(tiles.front().type.getElementType());
     bool fits = scalar == element;
     for (unsigned set : {elem::B8, elem::B16, elem::B32, elem::B64})
       fits |= (scalar & set) && (element & set);
     if (!fits)
-      return op->emitOpError() << "scalar type " << scalars.front() << " must be the element type of '"
-                               << tiles.front().name << "', " << tiles.front().type.getElementType();
+      return op->emitOpError() << "scalar type " << scalars.front()
+                               << " must be the element type of '" << tiles.front().name << "', "
+                               << tiles.front().type.getElementType();
     return success();
   }
   default:

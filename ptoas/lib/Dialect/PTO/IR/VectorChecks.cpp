@@ -11,20 +11,23 @@ using namespace mlir::pto;
 LogicalResult mlir::pto::checkPart(Operation *op, Arch) {
   TileBufType a = tileOf(op, "src0"), b = tileOf(op, "src1"), dst = tileOf(op, "dst");
   auto inside = [&](TileBufType src) {
-    return mayBeAtMost(src.getValidRow(), dst.getValidRow()) && mayBeAtMost(src.getValidCol(), dst.getValidCol());
+    return mayBeAtMost(src.getValidRow(), dst.getValidRow()) &&
+           mayBeAtMost(src.getValidCol(), dst.getValidCol());
   };
   auto equal = [&](TileBufType src) {
-    return mayEqual(src.getValidRow(), dst.getValidRow()) && mayEqual(src.getValidCol(), dst.getValidCol());
+    return mayEqual(src.getValidRow(), dst.getValidRow()) &&
+           mayEqual(src.getValidCol(), dst.getValidCol());
   };
   if (!inside(a) || !inside(b))
-    return op->emitOpError() << "the valid shapes of src0 and src1 (" << validText(a) << ", " << validText(b)
-                             << ") must lie inside that of dst, " << validText(dst);
+    return op->emitOpError() << "the valid shapes of src0 and src1 (" << validText(a) << ", "
+                             << validText(b) << ") must lie inside that of dst, " << validText(dst);
   if (!equal(a) && !equal(b))
-    return op->emitOpError() << "the valid shape of src0 or src1 (" << validText(a) << ", " << validText(b)
-                             << ") must equal that of dst, " << validText(dst);
-  if (isa<TPartMaxOp, TPartMinOp>(op) && (shapeText(a) != shapeText(dst) || shapeText(b) != shapeText(dst)))
-    return op->emitOpError() << "shapes must be equal, got " << shapeText(a) << ", " << shapeText(b) << " and "
-                             << shapeText(dst);
+    return op->emitOpError() << "the valid shape of src0 or src1 (" << validText(a) << ", "
+                             << validText(b) << ") must equal that of dst, " << validText(dst);
+  if (isa<TPartMaxOp, TPartMinOp>(op) &&
+      (shapeText(a) != shapeText(dst) || shapeText(b) != shapeText(dst)))
+    return op->emitOpError() << "shapes must be equal, got " << shapeText(a) << ", " << shapeText(b)
+                             << " and " << shapeText(dst);
   return success();
 }
 
@@ -32,7 +35,8 @@ LogicalResult mlir::pto::checkRemTmp(Operation *op, Arch) {
   TileBufType tmp = tileOf(op, "tmp"), dst = tileOf(op, "dst");
   if (tmp && !mayBeAtMost(dst.getValidCol(), tmp.getValidCol()))
     return op->emitOpError() << "tmp must have at least as many valid columns as dst, got "
-                             << extentText(tmp.getValidCol()) << " and " << extentText(dst.getValidCol());
+                             << extentText(tmp.getValidCol()) << " and "
+                             << extentText(dst.getValidCol());
   return success();
 }
 
@@ -43,11 +47,12 @@ LogicalResult mlir::pto::checkXorTmp(Operation *op, Arch arch) {
   if (!tmp || arch == Arch::A5)
     return success();
   if (tmp.getElementType() != dst.getElementType())
-    return op->emitOpError() << "element types of tmp and dst must be equal, got " << tmp.getElementType() << " and "
-                             << dst.getElementType();
-  if (!mayEqual(tmp.getValidRow(), dst.getValidRow()) || !mayEqual(tmp.getValidCol(), dst.getValidCol()))
-    return op->emitOpError() << "valid shapes of tmp and dst must be equal, got " << validText(tmp) << " and "
-                             << validText(dst);
+    return op->emitOpError() << "element types of tmp and dst must be equal, got "
+                             << tmp.getElementType() << " and " << dst.getElementType();
+  if (!mayEqual(tmp.getValidRow(), dst.getValidRow()) ||
+      !mayEqual(tmp.getValidCol(), dst.getValidCol()))
+    return op->emitOpError() << "valid shapes of tmp and dst must be equal, got " << validText(tmp)
+                             << " and " << validText(dst);
   return success();
 }
 
@@ -58,8 +63,8 @@ LogicalResult mlir::pto::checkPReluTmp(Operation *op, Arch arch) {
   if (!hasElem(tmp, elem::B8))
     return op->emitOpError() << "tmp must hold bytes (ui8), got " << tmp.getElementType();
   if (!ShapedType::isDynamic(dst.getValidRow()) && tmp.getRows() < dst.getValidRow() + 1)
-    return op->emitOpError() << "tmp needs at least one row more than dst has valid rows, got " << tmp.getRows()
-                             << " and " << dst.getValidRow();
+    return op->emitOpError() << "tmp needs at least one row more than dst has valid rows, got "
+                             << tmp.getRows() << " and " << dst.getValidRow();
   SmallVector<Value> values = {operandOf(op, "src0"), operandOf(op, "src1"), operandOf(op, "tmp"),
                                operandOf(op, "dst")};
   for (unsigned i = 0; i < 4; ++i)
@@ -100,8 +105,9 @@ LogicalResult mlir::pto::checkTExpandS(Operation *op, Arch arch) {
     return success();
   unsigned allowed = elem::N4 | (arch == Arch::A5 ? elem::B8 : 0u);
   if (!hasElem(dst, allowed))
-    return op->emitOpError() << "element type " << dst.getElementType() << " of operand 'dst' is not supported on "
-                             << getArchName(arch) << ", expected one of " << elem::toString(allowed);
+    return op->emitOpError() << "element type " << dst.getElementType()
+                             << " of operand 'dst' is not supported on " << getArchName(arch)
+                             << ", expected one of " << elem::toString(allowed);
   if (!dst.isRowMajor())
     return op->emitOpError() << "'dst' must be row-major (blayout row_major)";
   return success();
@@ -121,18 +127,21 @@ LogicalResult mlir::pto::checkRsqrtTmp(Operation *op, Arch) {
 LogicalResult mlir::pto::checkCmp(Operation *op, Arch arch) {
   TileBufType src = tileOf(op, isa<TCmpOp>(op) ? "src0" : "src"), dst = tileOf(op, "dst");
   if (isa<TCmpOp>(op)) {
-    unsigned allowed = arch == Arch::A5 ? elem::B8 | elem::B16 | elem::B32 | elem::F3 : elem::B32 | elem::F2;
+    unsigned allowed =
+        arch == Arch::A5 ? elem::B8 | elem::B16 | elem::B32 | elem::F3 : elem::B32 | elem::F2;
     if (!hasElem(src, allowed))
-      return op->emitOpError() << "element type " << src.getElementType() << " of operand 'src0' is not supported on "
-                               << getArchName(arch) << ", expected one of " << elem::toString(allowed);
+      return op->emitOpError() << "element type " << src.getElementType()
+                               << " of operand 'src0' is not supported on " << getArchName(arch)
+                               << ", expected one of " << elem::toString(allowed);
     // A5 writes a byte per element, A2/A3 a bit.
     if (arch == Arch::A5 && shapeText(src) != shapeText(dst))
-      return op->emitOpError() << "shapes of src0 and dst must be equal on A5, got " << shapeText(src) << " and "
-                               << shapeText(dst);
+      return op->emitOpError() << "shapes of src0 and dst must be equal on A5, got "
+                               << shapeText(src) << " and " << shapeText(dst);
   }
   if (!mayEqual(src.getValidRow(), dst.getValidRow()))
     return op->emitOpError() << "valid rows of the source and the mask must be equal, got "
-                             << extentText(src.getValidRow()) << " and " << extentText(dst.getValidRow());
+                             << extentText(src.getValidRow()) << " and "
+                             << extentText(dst.getValidRow());
   return success();
 }
 
@@ -187,7 +196,8 @@ LogicalResult mlir::pto::checkTHistogram(Operation *op, Arch) {
 LogicalResult mlir::pto::checkRowReduce(Operation *op, Arch) {
   TileBufType dst = tileOf(op, "dst");
   if (dst.isColMajor() && dst.getCols() != 1)
-    return op->emitOpError() << "a col_major dst must have exactly one column, got " << dst.getCols();
+    return op->emitOpError() << "a col_major dst must have exactly one column, got "
+                             << dst.getCols();
   return success();
 }
 
@@ -207,19 +217,25 @@ LogicalResult mlir::pto::checkRowExpandBin(Operation *op, Arch arch) {
   auto isFull = [&](TileBufType type) {
     return type.isRowMajor() && mayEqual(type.getValidCol(), dst.getValidCol());
   };
-  auto isColumn = [](TileBufType type) { return type.isColMajor() && mayEqual(type.getValidCol(), 1); };
-  auto isBlock = [&](TileBufType type) { return type.isRowMajor() && mayEqual(type.getValidCol(), block); };
+  auto isColumn = [](TileBufType type) {
+    return type.isColMajor() && mayEqual(type.getValidCol(), 1);
+  };
+  auto isBlock = [&](TileBufType type) {
+    return type.isRowMajor() && mayEqual(type.getValidCol(), block);
+  };
   auto isPerRow = [&](TileBufType type) { return isColumn(type) || isBlock(type); };
   if (!(isFull(a) && isPerRow(b)) && !(isFull(b) && isPerRow(a)))
-    return op->emitOpError() << "one operand must be row-major with the valid columns of dst, the other hold one "
-                                "value per row: a col_major column, or row-major with "
-                             << block << " valid columns; got " << validText(a) << " and " << validText(b);
+    return op->emitOpError()
+           << "one operand must be row-major with the valid columns of dst, the other hold one "
+              "value per row: a col_major column, or row-major with "
+           << block << " valid columns; got " << validText(a) << " and " << validText(b);
   if (!operandOf(op, "tmp"))
     return success();
   if (arch == Arch::A5 && isa<TRowExpandMaxOp, TRowExpandMinOp, TRowExpandExpdifOp>(op))
     return op->emitOpError() << "takes no scratch tile (tmp) on A5";
   if (arch == Arch::A3 && !isColumn(a) && !isColumn(b))
-    return op->emitOpError() << "a scratch tile (tmp) is only possible when the values per row are a col_major column";
+    return op->emitOpError() << "a scratch tile (tmp) is only possible when the values per row are "
+                                "a col_major column";
   return success();
 }
 
@@ -228,28 +244,32 @@ LogicalResult mlir::pto::checkRowExpandBin(Operation *op, Arch arch) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult checkIndexGather(TGatherOp op, Arch arch) {
-  TileBufType src = op.getSrc().getType(), indices = op.getIndices().getType(), dst = op.getDst().getType();
+  TileBufType src = op.getSrc().getType(), indices = op.getIndices().getType(),
+              dst = op.getDst().getType();
   unsigned integers = elem::B32 | (arch == Arch::A5 ? elem::B16 : 0u);
   if (!hasElem(indices, integers))
     return op.emitOpError() << "indices must be integers (" << elem::toString(integers) << "), got "
                             << indices.getElementType();
   if (!op.getTmp())
-    return op.emitOpError() << "the index form needs a scratch tile; expected ins(src, indices, tmp), or a "
-                               "maskPattern, or a value to compare with";
+    return op.emitOpError()
+           << "the index form needs a scratch tile; expected ins(src, indices, tmp), or a "
+              "maskPattern, or a value to compare with";
   TileBufType tmp = op.getTmp().getType();
   if (tmp.getElementType() != indices.getElementType())
-    return op.emitOpError() << "element types of tmp and indices must be equal, got " << tmp.getElementType()
-                            << " and " << indices.getElementType();
-  if (!mayEqual(tmp.getValidRow(), indices.getValidRow()) || !mayEqual(tmp.getValidCol(), indices.getValidCol()))
-    return op.emitOpError() << "valid shapes of tmp and indices must be equal, got " << validText(tmp) << " and "
-                            << validText(indices);
+    return op.emitOpError() << "element types of tmp and indices must be equal, got "
+                            << tmp.getElementType() << " and " << indices.getElementType();
+  if (!mayEqual(tmp.getValidRow(), indices.getValidRow()) ||
+      !mayEqual(tmp.getValidCol(), indices.getValidCol()))
+    return op.emitOpError() << "valid shapes of tmp and indices must be equal, got "
+                            << validText(tmp) << " and " << validText(indices);
   unsigned allowed = elem::N4 | (arch == Arch::A5 ? elem::B8 : 0u);
   if (!hasElem(src, allowed))
-    return op.emitOpError() << "element type " << src.getElementType() << " of operand 'src' is not supported on "
-                            << getArchName(arch) << ", expected one of " << elem::toString(allowed);
+    return op.emitOpError() << "element type " << src.getElementType()
+                            << " of operand 'src' is not supported on " << getArchName(arch)
+                            << ", expected one of " << elem::toString(allowed);
   if (src.getElementType() != dst.getElementType())
-    return op.emitOpError() << "element types of src and dst must be equal, got " << src.getElementType() << " and "
-                            << dst.getElementType();
+    return op.emitOpError() << "element types of src and dst must be equal, got "
+                            << src.getElementType() << " and " << dst.getElementType();
   return success();
 }
 
@@ -262,22 +282,27 @@ static LogicalResult checkCompareGather(TGatherOp op, Arch arch) {
     return op.emitOpError() << "the compare form is ins(src, value, tmp) outs(dst, count)";
   if (!hasElem(dst, elem::B32) || !hasElem(op.getCdst().getType(), elem::B32))
     return op.emitOpError() << "dst and count must hold i32";
-  unsigned allowed = arch == Arch::A5 ? elem::N4 : mode == CmpMode::Eq ? elem::F2 | elem::B32 : elem::F2;
+  unsigned allowed = arch == Arch::A5      ? elem::N4
+                     : mode == CmpMode::Eq ? elem::F2 | elem::B32
+                                           : elem::F2;
   if (!hasElem(src, allowed))
-    return op.emitOpError() << "element type " << src.getElementType() << " of operand 'src' is not supported on "
-                            << getArchName(arch) << ", expected one of " << elem::toString(allowed);
+    return op.emitOpError() << "element type " << src.getElementType()
+                            << " of operand 'src' is not supported on " << getArchName(arch)
+                            << ", expected one of " << elem::toString(allowed);
   return success();
 }
 
 static LogicalResult checkMaskForm(Operation *op, Arch arch, std::optional<StringRef> axis) {
   TileBufType src = tileOf(op, "src"), dst = tileOf(op, "dst");
   if (axis && *axis != "row" && *axis != "col")
-    return op->emitOpError() << "the axis of a mask must be \"row\" or \"col\", got \"" << *axis << "\"";
+    return op->emitOpError() << "the axis of a mask must be \"row\" or \"col\", got \"" << *axis
+                             << "\"";
   int64_t bytes = src.getElementBytes();
   bool widths = bytes == 2 || bytes == 4 || (bytes == 1 && arch == Arch::A5);
   if (!widths || bytes != dst.getElementBytes())
-    return op->emitOpError() << "the mask form needs equal element widths of " << (arch == Arch::A5 ? "1, " : "")
-                             << "2 or 4 bytes, got " << src.getElementType() << " and " << dst.getElementType();
+    return op->emitOpError() << "the mask form needs equal element widths of "
+                             << (arch == Arch::A5 ? "1, " : "") << "2 or 4 bytes, got "
+                             << src.getElementType() << " and " << dst.getElementType();
   if (!src.isRowMajor() || !dst.isRowMajor())
     return op->emitOpError() << "the mask form needs row-major tiles";
   return success();
@@ -285,10 +310,12 @@ static LogicalResult checkMaskForm(Operation *op, Arch arch, std::optional<Strin
 
 LogicalResult mlir::pto::checkTGather(Operation *op, Arch arch) {
   auto gather = cast<TGatherOp>(op);
-  unsigned forms = bool(gather.getIndices()) + bool(gather.getKValue()) + gather.getMaskPattern().has_value();
+  unsigned forms =
+      bool(gather.getIndices()) + bool(gather.getKValue()) + gather.getMaskPattern().has_value();
   if (forms != 1)
-    return op->emitOpError() << "expected exactly one form: indices, a value to compare with, or a maskPattern; got "
-                             << forms;
+    return op->emitOpError()
+           << "expected exactly one form: indices, a value to compare with, or a maskPattern; got "
+           << forms;
   if (gather.getIndices())
     return checkIndexGather(gather, arch);
   if (gather.getKValue())
@@ -305,16 +332,17 @@ LogicalResult mlir::pto::checkTScatter(Operation *op, Arch arch) {
   TileBufType src = scatter.getSrc().getType(), indices = scatter.getIndices().getType();
   int64_t wanted = std::max<int64_t>(2, src.getElementBytes());
   if (!hasElem(indices, elem::B16 | elem::B32) || indices.getElementBytes() != wanted)
-    return op->emitOpError() << "indices must be integers of " << wanted * 8 << " bits for " << src.getElementType()
-                             << " data, got " << indices.getElementType();
+    return op->emitOpError() << "indices must be integers of " << wanted * 8 << " bits for "
+                             << src.getElementType() << " data, got " << indices.getElementType();
   return success();
 }
 
 LogicalResult mlir::pto::checkTSort32(Operation *op, Arch) {
   TileBufType src = tileOf(op, "src"), dst = tileOf(op, "dst");
   if (!mayEqual(src.getValidRow(), dst.getValidRow()))
-    return op->emitOpError() << "valid rows of src and dst must be equal, got " << extentText(src.getValidRow())
-                             << " and " << extentText(dst.getValidRow());
+    return op->emitOpError() << "valid rows of src and dst must be equal, got "
+                             << extentText(src.getValidRow()) << " and "
+                             << extentText(dst.getValidRow());
   return success();
 }
 
@@ -329,15 +357,18 @@ LogicalResult mlir::pto::checkTMrgSort(Operation *op, Arch) {
       return op->emitOpError() << "a run length goes with one list, got " << lists;
     auto length = getConstantValue(merge.getBlockLen());
     if (length && (*length <= 0 || *length % 64 != 0))
-      return op->emitOpError() << "the run length (block) must be a positive multiple of 64, got " << *length;
+      return op->emitOpError() << "the run length (block) must be a positive multiple of 64, got "
+                               << *length;
     return success();
   }
   if (lists < 2 || lists > 4)
     return op->emitOpError() << "merges two to four lists, got " << lists;
-  if (merge.getTmp() && merge.getTmp().getType().getElementType() != merge.getDst().getType().getElementType())
+  if (merge.getTmp() &&
+      merge.getTmp().getType().getElementType() != merge.getDst().getType().getElementType())
     return op->emitOpError() << "tmp and dst must have the same type";
   if (!merge.getExecuted())
-    return op->emitOpError() << "needs a second output for the counts of taken elements (vector<4xi16>)";
+    return op->emitOpError()
+           << "needs a second output for the counts of taken elements (vector<4xi16>)";
   return success();
 }
 
@@ -347,11 +378,13 @@ LogicalResult mlir::pto::checkTQuant(Operation *op, Arch arch) {
   switch (quant.getQuantType()) {
   case QuantType::INT8_SYM:
     if (!hasElem(dst, elem::I8) || quant.getOffset())
-      return op->emitOpError() << "INT8_SYM takes no offset and writes i8, got " << dst.getElementType();
+      return op->emitOpError() << "INT8_SYM takes no offset and writes i8, got "
+                               << dst.getElementType();
     break;
   case QuantType::INT8_ASYM:
     if (!hasElem(dst, elem::UI8) || !quant.getOffset())
-      return op->emitOpError() << "INT8_ASYM needs an offset and writes ui8, got " << dst.getElementType();
+      return op->emitOpError() << "INT8_ASYM needs an offset and writes ui8, got "
+                               << dst.getElementType();
     break;
   default:
     return op->emitOpError() << "quant_type must be INT8_SYM or INT8_ASYM";
@@ -372,6 +405,7 @@ LogicalResult mlir::pto::checkTGetVal(Operation *op, Arch) {
   auto get = cast<TGetValOp>(op);
   Type element = get.getSrc().getType().getElementType();
   if (get.getResult().getType() != element)
-    return op->emitOpError() << "result type " << get.getResult().getType() << " must be the element type " << element;
+    return op->emitOpError() << "result type " << get.getResult().getType()
+                             << " must be the element type " << element;
   return success();
 }

@@ -47,13 +47,14 @@ ParseResult mlir::pto::parsePartitionTypes(OpAsmParser &parser, Type &source, Ty
   else
     return parser.emitError(loc) << "expected a view type, got " << source;
   SmallVector<int64_t> shape(sizes.size(), ShapedType::kDynamic);
-  result = PartitionTensorViewType::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                                               ArrayRef<int64_t>(shape),
-                                               element);
+  result =
+      PartitionTensorViewType::getChecked([&] { return parser.emitError(loc); },
+                                          parser.getContext(), ArrayRef<int64_t>(shape), element);
   return success(result != nullptr);
 }
 
-void mlir::pto::printPartitionTypes(OpAsmPrinter &printer, Operation *, Type source, Type result, ValueRange) {
+void mlir::pto::printPartitionTypes(OpAsmPrinter &printer, Operation *, Type source, Type result,
+                                    ValueRange) {
   printer << source << " -> " << result;
 }
 
@@ -64,12 +65,13 @@ static int64_t windowValid(int64_t size, int64_t sourceValid, std::optional<int6
   return std::clamp<int64_t>(sourceValid - *offset, 0, size);
 }
 
-static TileBufType windowType(TileBufType source, ArrayRef<int64_t> sizes, std::optional<int64_t> row,
-                              std::optional<int64_t> col) {
-  return TileBufType::get(source.getContext(), source.getSpace(), sizes[0], sizes[1], source.getElementType(),
-                          windowValid(sizes[0], source.getValidRow(), row),
+static TileBufType windowType(TileBufType source, ArrayRef<int64_t> sizes,
+                              std::optional<int64_t> row, std::optional<int64_t> col) {
+  return TileBufType::get(source.getContext(), source.getSpace(), sizes[0], sizes[1],
+                          source.getElementType(), windowValid(sizes[0], source.getValidRow(), row),
                           windowValid(sizes[1], source.getValidCol(), col), source.getBlayout(),
-                          source.getSlayout(), source.getFractal(), source.getPad(), source.getCompact());
+                          source.getSlayout(), source.getFractal(), source.getPad(),
+                          source.getCompact());
 }
 
 static ParseResult parseWindowSource(OpAsmParser &parser, Type &source, DenseI64ArrayAttr sizes) {
@@ -83,7 +85,8 @@ static ParseResult parseWindowSource(OpAsmParser &parser, Type &source, DenseI64
   return success();
 }
 
-ParseResult mlir::pto::parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result, DenseI64ArrayAttr sizes) {
+ParseResult mlir::pto::parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result,
+                                         DenseI64ArrayAttr sizes) {
   if (parseWindowSource(parser, source, sizes))
     return failure();
   if (succeeded(parser.parseOptionalArrow()))
@@ -92,17 +95,19 @@ ParseResult mlir::pto::parseSubviewTypes(OpAsmParser &parser, Type &source, Type
   return success();
 }
 
-void mlir::pto::printSubviewTypes(OpAsmPrinter &printer, Operation *, Type source, Type result, DenseI64ArrayAttr) {
+void mlir::pto::printSubviewTypes(OpAsmPrinter &printer, Operation *, Type source, Type result,
+                                  DenseI64ArrayAttr) {
   printer << source << " -> " << result;
 }
 
 ParseResult mlir::pto::parseSubsetTypes(OpAsmParser &parser, Type &source, Type &result,
-                                        ArrayRef<OpAsmParser::UnresolvedOperand>, DenseI64ArrayAttr sizes) {
+                                        ArrayRef<OpAsmParser::UnresolvedOperand>,
+                                        DenseI64ArrayAttr sizes) {
   return parseSubviewTypes(parser, source, result, sizes);
 }
 
-void mlir::pto::printSubsetTypes(OpAsmPrinter &printer, Operation *, Type source, Type result, ValueRange,
-                                 DenseI64ArrayAttr) {
+void mlir::pto::printSubsetTypes(OpAsmPrinter &printer, Operation *, Type source, Type result,
+                                 ValueRange, DenseI64ArrayAttr) {
   printer << source << " -> " << result;
 }
 
@@ -112,14 +117,16 @@ void mlir::pto::printSubsetTypes(OpAsmPrinter &printer, Operation *, Type source
 
 LogicalResult LoadScalarOp::verify() {
   if (getValue().getType() != getPtr().getType().getElementType())
-    return emitOpError() << "result type " << getValue().getType() << " must be the element type of the pointer, "
+    return emitOpError() << "result type " << getValue().getType()
+                         << " must be the element type of the pointer, "
                          << getPtr().getType().getElementType();
   return success();
 }
 
 LogicalResult StoreScalarOp::verify() {
   if (getValue().getType() != getPtr().getType().getElementType())
-    return emitOpError() << "value type " << getValue().getType() << " must be the element type of the pointer, "
+    return emitOpError() << "value type " << getValue().getType()
+                         << " must be the element type of the pointer, "
                          << getPtr().getType().getElementType();
   return success();
 }
@@ -132,16 +139,19 @@ LogicalResult MakeTensorViewOp::verify() {
   TensorViewType type = getResult().getType();
   if (getPtr().getType().getElementType() != type.getElementType())
     return emitOpError() << "element type " << type.getElementType() << " of the view differs from "
-                         << getPtr().getType().getElementType() << ", the element type of the pointer";
+                         << getPtr().getType().getElementType()
+                         << ", the element type of the pointer";
   if (getShape().size() != size_t(type.getRank()) || getStrides().size() != size_t(type.getRank()))
-    return emitOpError() << "a view of rank " << type.getRank() << " needs as many extents and strides, got "
-                         << getShape().size() << " and " << getStrides().size();
+    return emitOpError() << "a view of rank " << type.getRank()
+                         << " needs as many extents and strides, got " << getShape().size()
+                         << " and " << getStrides().size();
   for (auto [i, value] : llvm::enumerate(getShape())) {
     std::optional<int64_t> dim = getConstantValue(value);
     if (dim && *dim < 0)
       return emitOpError() << "extent " << i << " must not be negative, got " << *dim;
     if (dim && !ShapedType::isDynamic(type.getDimSize(i)) && *dim != type.getDimSize(i))
-      return emitOpError() << "extent " << i << " is " << *dim << " but the type says " << type.getDimSize(i);
+      return emitOpError() << "extent " << i << " is " << *dim << " but the type says "
+                           << type.getDimSize(i);
   }
   return success();
 }
@@ -165,25 +175,29 @@ LogicalResult PartitionViewOp::verify() {
   Type element = view ? view.getElementType() : window.getElementType();
   PartitionTensorViewType type = getResult().getType();
   if (type.getElementType() != element)
-    return emitOpError() << "element type " << type.getElementType() << " of the window differs from " << element
+    return emitOpError() << "element type " << type.getElementType()
+                         << " of the window differs from " << element
                          << ", the element type of the view";
   if (getOffsets().size() != rank || getSizes().size() != rank)
-    return emitOpError() << "a window of a view of rank " << rank << " needs as many offsets and sizes, got "
-                         << getOffsets().size() << " and " << getSizes().size();
+    return emitOpError() << "a window of a view of rank " << rank
+                         << " needs as many offsets and sizes, got " << getOffsets().size()
+                         << " and " << getSizes().size();
   if (type.getRank() != rank)
     return emitOpError() << "the window has rank " << type.getRank() << ", the view " << rank;
   for (unsigned i = 0; i < rank; ++i) {
-    std::optional<int64_t> offset = getConstantValue(getOffsets()[i]), size = getConstantValue(getSizes()[i]);
+    std::optional<int64_t> offset = getConstantValue(getOffsets()[i]),
+                           size = getConstantValue(getSizes()[i]);
     std::optional<int64_t> extent = knownExtent(getSource(), i);
     if (offset && *offset < 0)
       return emitOpError() << "offset " << i << " must not be negative, got " << *offset;
     if (size && *size <= 0)
       return emitOpError() << "size " << i << " must be positive, got " << *size;
     if (size && !ShapedType::isDynamic(type.getDimSize(i)) && *size != type.getDimSize(i))
-      return emitOpError() << "size " << i << " is " << *size << " but the type says " << type.getDimSize(i);
+      return emitOpError() << "size " << i << " is " << *size << " but the type says "
+                           << type.getDimSize(i);
     if (size && extent && offset && *offset + *size > *extent)
-      return emitOpError() << "the window is out of bounds in dimension " << i << ": offset " << *offset
-                           << " + size " << *size << " exceeds the extent " << *extent;
+      return emitOpError() << "the window is out of bounds in dimension " << i << ": offset "
+                           << *offset << " + size " << *size << " exceeds the extent " << *extent;
   }
   return success();
 }
@@ -193,15 +207,15 @@ LogicalResult PartitionViewOp::verify() {
 //===----------------------------------------------------------------------===//
 
 // An operand gives a valid extent exactly where the type leaves it open.
-template <typename OpT>
-static LogicalResult verifyValidOperands(OpT op, TileBufType type) {
+template <typename OpT> static LogicalResult verifyValidOperands(OpT op, TileBufType type) {
   auto check = [&](Value value, int64_t extent, int64_t limit, StringRef name) -> LogicalResult {
     bool open = ShapedType::isDynamic(extent);
     if (open && !value)
-      return op.emitOpError() << "needs the operand " << name << ", because the type leaves that valid extent open (?)";
+      return op.emitOpError() << "needs the operand " << name
+                              << ", because the type leaves that valid extent open (?)";
     if (!open && value)
-      return op.emitOpError() << "has the operand " << name << ", but the type fixes that valid extent to "
-                              << extent;
+      return op.emitOpError() << "has the operand " << name
+                              << ", but the type fixes that valid extent to " << extent;
     if (auto constant = getConstantValue(value); constant && (*constant < 0 || *constant > limit))
       return op.emitOpError() << name << " = " << *constant << " is not between 0 and " << limit;
     return success();
@@ -235,8 +249,8 @@ LogicalResult MultiTileGetOp::verify() {
   return success();
 }
 
-static LogicalResult verifyWindow(Operation *op, TileBufType source, TileBufType result, ValueRange offsets,
-                                  ArrayRef<int64_t> sizes) {
+static LogicalResult verifyWindow(Operation *op, TileBufType source, TileBufType result,
+                                  ValueRange offsets, ArrayRef<int64_t> sizes) {
   if (offsets.size() != 2 || sizes.size() != 2)
     return op->emitOpError() << "takes two offsets and two sizes";
   if (sizes[0] <= 0 || sizes[1] <= 0)
@@ -253,9 +267,11 @@ static LogicalResult verifyWindow(Operation *op, TileBufType source, TileBufType
       return op->emitOpError() << names[i] << " offset must not be negative, got " << *offset;
     if ((offset ? *offset : 0) + sizes[i] > limits[i])
       return op->emitOpError() << "the window is out of bounds: " << names[i] << " offset "
-                               << (offset ? *offset : 0) << " + size " << sizes[i] << " exceeds " << limits[i];
+                               << (offset ? *offset : 0) << " + size " << sizes[i] << " exceeds "
+                               << limits[i];
     if (source.isBoxed() && (sizes[i] % boxes[i] != 0 || (offset && *offset % boxes[i] != 0)))
-      return op->emitOpError() << names[i] << " size and offset of a boxed tile must be multiples of the box ("
+      return op->emitOpError() << names[i]
+                               << " size and offset of a boxed tile must be multiples of the box ("
                                << boxRows << "x" << boxCols << ")";
   }
   return success();
@@ -271,17 +287,20 @@ LogicalResult SubviewOp::verify() {
 }
 
 LogicalResult SubsetOp::verify() {
-  return verifyWindow(*this, getSource().getType(), getResult().getType(), getOffsets(), getSizes());
+  return verifyWindow(*this, getSource().getType(), getResult().getType(), getOffsets(),
+                      getSizes());
 }
 
 LogicalResult SetValidShapeOp::verify() {
   TileBufType type = getTile().getType();
   if (!ShapedType::isDynamic(type.getValidRow()) || !ShapedType::isDynamic(type.getValidCol()))
-    return emitOpError() << "needs a tile whose valid extents are both dynamic (valid=?x?), got " << type;
+    return emitOpError() << "needs a tile whose valid extents are both dynamic (valid=?x?), got "
+                         << type;
   auto check = [&](Value value, int64_t limit, StringRef what) -> LogicalResult {
     auto constant = getConstantValue(value);
     if (constant && (*constant < 0 || *constant > limit))
-      return emitOpError() << "valid " << what << " = " << *constant << " is not between 0 and " << limit;
+      return emitOpError() << "valid " << what << " = " << *constant << " is not between 0 and "
+                           << limit;
     return success();
   };
   if (isa<BlockArgument>(getTile()))
@@ -315,8 +334,8 @@ LogicalResult BitcastOp::verify() {
       source.getSlayout() != result.getSlayout() || source.getFractal() != result.getFractal())
     return emitOpError() << "loc and layout must stay the same";
   if (result.getSizeInBytes() > source.getSizeInBytes())
-    return emitOpError() << "the result needs " << result.getSizeInBytes() << " bytes, the source has only "
-                         << source.getSizeInBytes();
+    return emitOpError() << "the result needs " << result.getSizeInBytes()
+                         << " bytes, the source has only " << source.getSizeInBytes();
   return success();
 }
 
@@ -324,15 +343,17 @@ LogicalResult BitcastOp::verify() {
 // Local arrays and structs
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyArrayAccess(Operation *op, LocalArrayType type, ValueRange indices, Type value) {
+static LogicalResult verifyArrayAccess(Operation *op, LocalArrayType type, ValueRange indices,
+                                       Type value) {
   if (indices.size() != type.getShape().size())
-    return op->emitOpError() << "an array of " << type.getShape().size() << " dimension(s) takes as many indices, got "
-                             << indices.size();
+    return op->emitOpError() << "an array of " << type.getShape().size()
+                             << " dimension(s) takes as many indices, got " << indices.size();
   for (auto [index, extent] : llvm::zip(indices, type.getShape()))
     if (auto constant = getConstantValue(index); constant && (*constant < 0 || *constant >= extent))
       return op->emitOpError() << "index " << *constant << " is not between 0 and " << extent - 1;
   if (value != type.getElementType())
-    return op->emitOpError() << "value type " << value << " must be the element type " << type.getElementType();
+    return op->emitOpError() << "value type " << value << " must be the element type "
+                             << type.getElementType();
   return success();
 }
 LogicalResult LocalArrayGetOp::verify() {

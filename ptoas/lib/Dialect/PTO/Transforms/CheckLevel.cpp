@@ -6,8 +6,8 @@
 // room for it.
 //
 //===----------------------------------------------------------------------===//
-#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_CHECKLEVEL
@@ -33,18 +33,20 @@ static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
     int64_t block = elem::classify(type.getElementType()) == elem::FP4 ? 16 : 32;
     int64_t run = (type.isRowMajor() ? type.getCols() : type.getRows()) * bytes;
     if (run % block != 0)
-      return report(Twine("a ") + (type.isRowMajor() ? "row" : "column") + " of an unboxed tile must be a multiple of " +
-                    Twine(block) + " bytes (32-byte alignment), got " + Twine(run) + " bytes");
+      return report(Twine("a ") + (type.isRowMajor() ? "row" : "column") +
+                    " of an unboxed tile must be a multiple of " + Twine(block) +
+                    " bytes (32-byte alignment), got " + Twine(run) + " bytes");
     return success();
   }
   auto [boxRows, boxCols] = type.getBoxShape();
   if (type.getCols() % boxCols != 0)
-    return report("columns of a boxed tile must be a multiple of the box width " + Twine(boxCols) + ", got " +
-                  Twine(type.getCols()));
-  bool rowsFree = type.getSpace() == AddressSpace::Vec || type.getFractal() == 32 || type.getRows() == 1;
+    return report("columns of a boxed tile must be a multiple of the box width " + Twine(boxCols) +
+                  ", got " + Twine(type.getCols()));
+  bool rowsFree =
+      type.getSpace() == AddressSpace::Vec || type.getFractal() == 32 || type.getRows() == 1;
   if (!rowsFree && type.getRows() % boxRows != 0)
-    return report("rows of a boxed tile must be a multiple of the box height " + Twine(boxRows) + ", got " +
-                  Twine(type.getRows()));
+    return report("rows of a boxed tile must be a multiple of the box height " + Twine(boxRows) +
+                  ", got " + Twine(type.getRows()));
   return success();
 }
 
@@ -52,8 +54,9 @@ static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
 static bool needsScratch(TileOpInterface op) {
   if (getTargetArch(op) == Arch::A5)
     return false;
-  return isa<TRowSumOp, TRowMaxOp, TRowMinOp, TRowProdOp, TRowArgMaxOp, TRowArgMinOp, TColArgMaxOp, TColArgMinOp,
-             TXorOp, TXorSOp, TPReluOp, TRemOp, TRemSOp, TSelOp, TSelSOp, TTransOp>(op.getOperation());
+  return isa<TRowSumOp, TRowMaxOp, TRowMinOp, TRowProdOp, TRowArgMaxOp, TRowArgMinOp, TColArgMaxOp,
+             TColArgMinOp, TXorOp, TXorSOp, TPReluOp, TRemOp, TRemSOp, TSelOp, TSelSOp, TTransOp>(
+      op.getOperation());
 }
 
 namespace {
@@ -66,7 +69,8 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
       if (placed && !addr)
         return op->emitOpError() << "requires 'addr' operand when --pto-level=level3";
       if (!placed && addr)
-        return op->emitOpError() << "unexpected 'addr' operand: only supported when --pto-level=level3";
+        return op->emitOpError()
+               << "unexpected 'addr' operand: only supported when --pto-level=level3";
       return success();
     };
     if (auto alloc = dyn_cast<AllocTileOp>(op))
@@ -82,14 +86,18 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
         return op->emitOpError() << "requires --enable-insert-sync to be off";
     }
     if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && !placed && !reserve.getAuto_())
-      return op->emitOpError() << "fixes its base, which is only possible when --pto-level=level3; use auto = true";
+      return op->emitOpError()
+             << "fixes its base, which is only possible when --pto-level=level3; use auto = true";
     auto tileOp = dyn_cast<TileOpInterface>(op);
     if (tileOp && placed && needsScratch(tileOp) && tileOp.getScratch().empty())
-      return op->emitOpError() << "requires explicit tmp when PlanMemory is skipped (--pto-level=level3)";
-    if (auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()); symbol && symbol.empty())
+      return op->emitOpError()
+             << "requires explicit tmp when PlanMemory is skipped (--pto-level=level3)";
+    if (auto symbol = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+        symbol && symbol.empty())
       return op->emitError() << "a function needs a name";
     if (op->getDialect() == nullptr)
-      return op->emitError() << "operation '" << op->getName() << "' belongs to no dialect that can be assembled";
+      return op->emitError() << "operation '" << op->getName()
+                             << "' belongs to no dialect that can be assembled";
     return success();
   }
 
@@ -104,9 +112,10 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
       only = function;
     });
     if (definitions == 1 && only.isPublic() && only.getNumResults() != 0)
-      return only.emitError() << "the only function of a module is its entry, which must return nothing (void), "
-                                 "but it has "
-                              << only.getNumResults() << " result(s)";
+      return only.emitError()
+             << "the only function of a module is its entry, which must return nothing (void), "
+                "but it has "
+             << only.getNumResults() << " result(s)";
     return success();
   }
 

@@ -19,29 +19,34 @@ struct Reporter : SyncModel::Listener {
 
   bool isNew(Operation *a, Operation *b) { return reported.insert({a, b}).second; }
 
-  void unordered(Operation *earlier, Operation *later, PIPE from, PIPE to, const mlir::pto::TouchedBytes &region) override {
+  void unordered(Operation *earlier, Operation *later, PIPE from, PIPE to,
+                 const mlir::pto::TouchedBytes &region) override {
     clean = false;
     if (!isNew(earlier, later))
       return;
-    InFlightDiagnostic diag = later->emitOpError() << "may run before an earlier '" << earlier->getName()
-                                                   << "' is done: both touch ";
+    InFlightDiagnostic diag = later->emitOpError()
+                              << "may run before an earlier '" << earlier->getName()
+                              << "' is done: both touch ";
     if (region.isGlobal)
       diag << "the same global memory";
     else if (region.begin >= 0)
-      diag << stringifyAddressSpace(region.space) << " bytes " << region.begin << " to " << region.end;
+      diag << stringifyAddressSpace(region.space) << " bytes " << region.begin << " to "
+           << region.end;
     else
       diag << "the same tile in " << stringifyAddressSpace(region.space);
     if (from == to)
       diag << "; missing: barrier <" << stringifyPIPE(to) << ">";
     else
-      diag << "; missing: set_flag and wait_flag[<" << stringifyPIPE(from) << ">, <" << stringifyPIPE(to) << ">, …]";
+      diag << "; missing: set_flag and wait_flag[<" << stringifyPIPE(from) << ">, <"
+           << stringifyPIPE(to) << ">, …]";
     diag.attachNote(earlier->getLoc()) << "the earlier instruction, on " << stringifyPIPE(from);
   }
 
   void flagInUse(Operation *set) override {
     clean = false;
     if (isNew(set, nullptr))
-      set->emitOpError() << "sets an event again before the wait for its last set is known to have run";
+      set->emitOpError()
+          << "sets an event again before the wait for its last set is known to have run";
   }
 
   void neverSet(Operation *wait) override {
@@ -68,7 +73,8 @@ struct CheckSync : mlir::pto::impl::CheckSyncBase<CheckSync> {
       if (function.isExternal())
         return;
       if (Operation *op = findUnmodelled(function))
-        op->emitWarning() << "order of instructions not checked: '" << op->getName() << "' is beyond the check";
+        op->emitWarning() << "order of instructions not checked: '" << op->getName()
+                          << "' is beyond the check";
       else
         SyncModel().walk(function, reporter);
     });

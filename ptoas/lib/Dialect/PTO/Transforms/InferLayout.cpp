@@ -6,8 +6,8 @@
 // into or stored from decides. Unknown strides mean ND.
 //
 //===----------------------------------------------------------------------===//
-#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_INFERLAYOUT

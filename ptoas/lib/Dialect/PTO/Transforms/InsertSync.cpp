@@ -31,7 +31,8 @@ struct Finder : SyncModel::Listener {
   SmallVector<PIPE> from;
   Operation *busySet = nullptr;
 
-  void unordered(Operation *, Operation *op, PIPE source, PIPE target, const mlir::pto::TouchedBytes &) override {
+  void unordered(Operation *, Operation *op, PIPE source, PIPE target,
+                 const mlir::pto::TouchedBytes &) override {
     if (!later && !busySet) {
       later = op;
       to = target;
@@ -51,7 +52,7 @@ struct InsertSync : mlir::pto::impl::InsertSyncBase<InsertSync> {
     return function
         ->walk([](Operation *op) {
           return isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, RecordEventOp, WaitEventOp,
-                         GetBufOp, RlsBufOp>(op)
+                     GetBufOp, RlsBufOp>(op)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })

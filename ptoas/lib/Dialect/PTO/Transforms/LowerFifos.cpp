@@ -79,7 +79,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
       return push->emitOpError() << "sends other tiles than an earlier push through the same pipe";
     // Tiles of several shapes share the larger slot; the row stride must be one.
     if (known.cols != slot.cols)
-      return push->emitOpError() << "sends tiles of " << slot.cols << " columns, an earlier push through the same pipe "
+      return push->emitOpError() << "sends tiles of " << slot.cols
+                                 << " columns, an earlier push through the same pipe "
                                  << known.cols;
     known.rows = std::max(known.rows, slot.rows);
     return success();
@@ -94,7 +95,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     if (auto known = module.lookupSymbol<func::FuncOp>(name))
       return known;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
+    auto function = func::FuncOp::create(builder, module.getLoc(), name,
+                                         builder.getFunctionType(inputs, results));
     function.setPrivate();
     return function;
   }
@@ -111,18 +113,21 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     bool toVector = fifoOf(op) % 2 == 0;
     int64_t lanes = slot.split == None ? 1 : 2;
     Value address =
-        func::CallOp::create(builder, loc, callee,
-                             ValueRange{number(fifoOf(op), 32),
-                                        number(slot.rows * slot.cols * getElementBytes(slot.element), 64),
-                                        number(slot.slots, 64), number(toVector ? 1 : lanes, 32),
-                                        number(toVector ? lanes : 1, 32)})
+        func::CallOp::create(
+            builder, loc, callee,
+            ValueRange{number(fifoOf(op), 32),
+                       number(slot.rows * slot.cols * getElementBytes(slot.element), 64),
+                       number(slot.slots, 64), number(toVector ? 1 : lanes, 32),
+                       number(toVector ? lanes : 1, 32)})
             .getResult(0);
-    Value base =
-        UnrealizedConversionCastOp::create(builder, loc, TypeRange{PtrType::get(slot.element)}, address).getResult(0);
+    Value base = UnrealizedConversionCastOp::create(builder, loc,
+                                                    TypeRange{PtrType::get(slot.element)}, address)
+                     .getResult(0);
     Value rows = constant(builder, loc, slot.rows), cols = constant(builder, loc, slot.cols);
-    return MakeTensorViewOp::create(builder, loc, TensorViewType::get({slot.rows, slot.cols}, slot.element), base,
-                                    ValueRange{rows, cols}, ValueRange{cols, constant(builder, loc, 1)},
-                                    LayoutAttr::get(&getContext(), Layout::Nd));
+    return MakeTensorViewOp::create(
+        builder, loc, TensorViewType::get({slot.rows, slot.cols}, slot.element), base,
+        ValueRange{rows, cols}, ValueRange{cols, constant(builder, loc, 1)},
+        LayoutAttr::get(&getContext(), Layout::Nd));
   }
 
   void closeSlot(OpBuilder &builder, Operation *op, StringRef function) {
@@ -132,25 +137,31 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   }
 
   // The part of the slot that belongs to `tile`: this lane's half where the FIFO splits.
-  Value window(OpBuilder &builder, Operation *op, const Slot &slot, Value view, TileBufType tile, bool halves,
-               Value validRow, Value validCol) {
+  Value window(OpBuilder &builder, Operation *op, const Slot &slot, Value view, TileBufType tile,
+               bool halves, Value validRow, Value validCol) {
     Location loc = op->getLoc();
     Value zero = constant(builder, loc, 0), row = zero, col = zero;
     if (halves && intAttr(op, "split", 0) >= 3) {
       Type i64 = builder.getI64Type();
       func::FuncOp callee = declare("pto_fifo_lane_offset", {builder.getI32Type(), i64}, {i64});
       Value fifo = arith::ConstantIntOp::create(builder, loc, fifoOf(op), 32);
-      Value extent = arith::IndexCastOp::create(builder, loc, i64, slot.split == Rows ? validRow : validCol);
-      Value offset = func::CallOp::create(builder, loc, callee, ValueRange{fifo, extent}).getResult(0);
-      (slot.split == Rows ? row : col) = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), offset);
+      Value extent =
+          arith::IndexCastOp::create(builder, loc, i64, slot.split == Rows ? validRow : validCol);
+      Value offset =
+          func::CallOp::create(builder, loc, callee, ValueRange{fifo, extent}).getResult(0);
+      (slot.split == Rows ? row : col) =
+          arith::IndexCastOp::create(builder, loc, builder.getIndexType(), offset);
     } else if (halves) {
-      Value lane = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                              GetSubblockIdxOp::create(builder, loc, builder.getI64Type()));
+      Value lane =
+          arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                     GetSubblockIdxOp::create(builder, loc, builder.getI64Type()));
       Value step = constant(builder, loc, slot.split == Rows ? tile.getRows() : tile.getCols());
       (slot.split == Rows ? row : col) = arith::MulIOp::create(builder, loc, lane, step);
     }
-    auto type = PartitionTensorViewType::get({tile.getValidRow(), tile.getValidCol()}, slot.element);
-    return PartitionViewOp::create(builder, loc, type, view, ValueRange{row, col}, ValueRange{validRow, validCol});
+    auto type =
+        PartitionTensorViewType::get({tile.getValidRow(), tile.getValidCol()}, slot.element);
+    return PartitionViewOp::create(builder, loc, type, view, ValueRange{row, col},
+                                   ValueRange{validRow, validCol});
   }
 
   LogicalResult lowerPush(Operation *push) {
@@ -165,7 +176,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
       rows = constant(builder, loc, type.getValidRow());
       cols = constant(builder, loc, type.getValidCol());
     } else {
-      auto valid = GetValidShapeOp::create(builder, loc, builder.getIndexType(), builder.getIndexType(), tile);
+      auto valid = GetValidShapeOp::create(builder, loc, builder.getIndexType(),
+                                           builder.getIndexType(), tile);
       rows = valid.getValidRow();
       cols = valid.getValidCol();
     }
@@ -187,22 +199,25 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     if (splitOf(pop) != slot.split)
       return pop->emitOpError() << "has another split than the push that it receives from";
     if (type.getElementType() != slot.element)
-      return pop->emitOpError() << "receives " << type.getElementType() << ", but " << slot.element << " is sent";
+      return pop->emitOpError() << "receives " << type.getElementType() << ", but " << slot.element
+                                << " is sent";
     bool halves = slot.split != None && isCubeToVector(pop);
     int64_t rows = type.getRows() * (halves && slot.split == Rows ? 2 : 1);
     int64_t cols = type.getCols() * (halves && slot.split == Cols ? 2 : 1);
     if (rows > slot.rows + 1 || cols > slot.cols + 1)
-      return pop->emitOpError() << "receives a tile of " << rows << "x" << cols << ", but a slot holds " << slot.rows
-                                << "x" << slot.cols;
+      return pop->emitOpError() << "receives a tile of " << rows << "x" << cols
+                                << ", but a slot holds " << slot.rows << "x" << slot.cols;
     OpBuilder builder(pop);
     Location loc = pop->getLoc();
     Value validRow, validCol, openRow, openCol;
-    auto extent = [&](unsigned operand, int64_t valid, int64_t physical, Value &value, Value &open) {
+    auto extent = [&](unsigned operand, int64_t valid, int64_t physical, Value &value,
+                      Value &open) {
       if (!ShapedType::isDynamic(valid)) {
         value = constant(builder, loc, valid);
         return;
       }
-      value = open = operand < pop->getNumOperands() ? pop->getOperand(operand) : constant(builder, loc, physical);
+      value = open = operand < pop->getNumOperands() ? pop->getOperand(operand)
+                                                     : constant(builder, loc, physical);
     };
     extent(0, type.getValidRow(), type.getRows(), validRow, openRow);
     extent(1, type.getValidCol(), type.getCols(), validCol, openCol);
@@ -211,7 +226,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     // A lane may pop only to keep step: nothing of the tile is valid then.
     if (!isZero(validRow) && !isZero(validCol)) {
       Value source = window(builder, pop, slot, view, type, halves, validRow, validCol);
-      TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(), PadModeAttr(), UnitAttr());
+      TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(), PadModeAttr(),
+                      UnitAttr());
     }
     closeSlot(builder, pop, "pto_fifo_release");
     pop->getResult(0).replaceAllUsesWith(tile);
@@ -249,7 +265,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     for (Operation *op : others) {
       OpBuilder builder(op);
       if (op->getNumResults() == 1)
-        op->getResult(0).replaceAllUsesWith(arith::ConstantIntOp::create(builder, op->getLoc(), 0, 32));
+        op->getResult(0).replaceAllUsesWith(
+            arith::ConstantIntOp::create(builder, op->getLoc(), 0, 32));
       op->erase();
     }
   }

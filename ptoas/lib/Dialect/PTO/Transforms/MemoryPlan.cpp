@@ -34,11 +34,14 @@ int64_t mlir::pto::getCapacity(AddressSpace space, Arch arch) {
 }
 
 int64_t mlir::pto::getAlignment(AddressSpace space) {
-  bool wide = space == AddressSpace::Left || space == AddressSpace::Right || space == AddressSpace::Acc;
+  bool wide =
+      space == AddressSpace::Left || space == AddressSpace::Right || space == AddressSpace::Acc;
   return wide ? 512 : 32;
 }
 
-static int64_t alignTo(int64_t value, int64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+static int64_t alignTo(int64_t value, int64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 static int64_t alignmentOf(const PlannedBuffer &buffer) {
   return isa<ReserveBufferOp>(buffer.alloc) ? 256 : getAlignment(buffer.space);
@@ -84,7 +87,8 @@ static void computeLives(FunctionOpInterface function, MemoryPlan &plan) {
       if (found == plan.buffers.end() || isa<ReserveBufferOp>(root))
         continue;
       auto [begin, end] = span[op];
-      for (Operation *parent = op->getParentOp(); parent && !parent->isProperAncestor(root) && parent != function;
+      for (Operation *parent = op->getParentOp();
+           parent && !parent->isProperAncestor(root) && parent != function;
            parent = parent->getParentOp())
         if (isa<LoopLikeOpInterface>(parent)) {
           begin = std::min(begin, span[parent].first);
@@ -126,8 +130,8 @@ static int64_t place(ArrayRef<PlannedBuffer *> order) {
 }
 
 // Says what fills the space where most of it is live.
-static LogicalResult reportOverflow(AddressSpace space, ArrayRef<PlannedBuffer *> buffers, int64_t needed,
-                                    int64_t capacity) {
+static LogicalResult reportOverflow(AddressSpace space, ArrayRef<PlannedBuffer *> buffers,
+                                    int64_t needed, int64_t capacity) {
   unsigned fullest = 0;
   int64_t most = -1;
   for (PlannedBuffer *at : buffers) {
@@ -145,8 +149,8 @@ static LogicalResult reportOverflow(AddressSpace space, ArrayRef<PlannedBuffer *
     if (buffer->begin == fullest)
       last = buffer;
   InFlightDiagnostic diag = last->alloc->emitError()
-                            << stringifyAddressSpace(space) << " overflow: the tiles need " << needed
-                            << " bytes at once, the capacity is " << capacity << " bytes";
+                            << stringifyAddressSpace(space) << " overflow: the tiles need "
+                            << needed << " bytes at once, the capacity is " << capacity << " bytes";
   for (PlannedBuffer *buffer : buffers)
     if (buffer->begin <= fullest && fullest <= buffer->end)
       diag.attachNote(buffer->alloc->getLoc()) << buffer->bytes << " bytes are live from here";
@@ -156,8 +160,7 @@ static LogicalResult reportOverflow(AddressSpace space, ArrayRef<PlannedBuffer *
 FailureOr<MemoryPlan> mlir::pto::planMemory(FunctionOpInterface function) {
   MemoryPlan plan;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (std::optional<PlannedBuffer> buffer = describe(op))
-{
+    if (std::optional<PlannedBuffer> buffer = describe(op)) {
       buffer->number = plan.buffers.size();
       plan.buffers.insert({op, *buffer});
     }
@@ -172,8 +175,12 @@ FailureOr<MemoryPlan> mlir::pto::planMemory(FunctionOpInterface function) {
     int64_t capacity = getCapacity(space, arch);
     SmallVector<PlannedBuffer *> order(buffers);
     // Ties keep the order of the text, so that plans do not change from run to run.
-    auto earlier = [](auto *a, auto *b) { return std::pair(a->begin, a->number) < std::pair(b->begin, b->number); };
-    llvm::sort(order, [&](auto *a, auto *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : earlier(a, b); });
+    auto earlier = [](auto *a, auto *b) {
+      return std::pair(a->begin, a->number) < std::pair(b->begin, b->number);
+    };
+    llvm::sort(order, [&](auto *a, auto *b) {
+      return a->bytes != b->bytes ? a->bytes > b->bytes : earlier(a, b);
+    });
     int64_t used = place(order);
     if (used > capacity) {
       llvm::sort(order, earlier);
@@ -252,9 +259,12 @@ LogicalResult mlir::pto::verifyPlan(FunctionOpInterface function, const MemoryPl
       const Instance &a = trace.instances[i], &b = trace.instances[j];
       if (a.alloc == b.alloc || a.first > b.last || b.first > a.last)
         continue;
-      const PlannedBuffer &x = plan.buffers.find(a.alloc)->second, &y = plan.buffers.find(b.alloc)->second;
-      if (x.space == y.space && x.address < y.address + y.bytes && y.address < x.address + x.bytes) {
-        InFlightDiagnostic diag = a.alloc->emitError() << "memory plan: shares bytes with a tile that is still in use";
+      const PlannedBuffer &x = plan.buffers.find(a.alloc)->second,
+                          &y = plan.buffers.find(b.alloc)->second;
+      if (x.space == y.space && x.address < y.address + y.bytes &&
+          y.address < x.address + x.bytes) {
+        InFlightDiagnostic diag = a.alloc->emitError()
+                                  << "memory plan: shares bytes with a tile that is still in use";
         diag.attachNote(b.alloc->getLoc()) << "the other tile";
         return diag;
       }

@@ -105,10 +105,11 @@ SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-static unsigned indexOf(PIPE pipe) { return static_cast<unsigned>(pipe) < 11 ? static_cast<unsigned>(pipe) : 11; }
+static unsigned indexOf(PIPE pipe) {
+  return static_cast<unsigned>(pipe) < 11 ? static_cast<unsigned>(pipe) : 11;
+}
 
-template <typename ClockT>
-static void join(ClockT &into, const ClockT &other) {
+template <typename ClockT> static void join(ClockT &into, const ClockT &other) {
   for (unsigned i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], other[i]);
 }
@@ -151,16 +152,20 @@ bool SyncModel::sync(Operation *op, State &state) {
     join(state.known[to], flag.clock);
   };
   if (auto flag = dyn_cast<SetFlagOp>(op))
-    return set(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()), static_cast<unsigned>(flag.getEventId())), true;
+    return set(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()),
+               static_cast<unsigned>(flag.getEventId())),
+           true;
   if (auto flag = dyn_cast<WaitFlagOp>(op))
-    return wait(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()), static_cast<unsigned>(flag.getEventId())),
+    return wait(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()),
+                static_cast<unsigned>(flag.getEventId())),
            true;
   if (auto event = dyn_cast<RecordEventOp>(op))
     return set(indexOf(getPipeOfEvent(event.getSrcOp())), indexOf(getPipeOfEvent(event.getDstOp())),
                static_cast<unsigned>(event.getEventId())),
            true;
   if (auto event = dyn_cast<WaitEventOp>(op))
-    return wait(indexOf(getPipeOfEvent(event.getSrcOp())), indexOf(getPipeOfEvent(event.getDstOp())),
+    return wait(indexOf(getPipeOfEvent(event.getSrcOp())),
+                indexOf(getPipeOfEvent(event.getDstOp())),
                 static_cast<unsigned>(event.getEventId())),
            true;
   std::optional<PIPE> barrier;
@@ -192,8 +197,9 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
     if (known[instance.pipe] >= instance.number || (instance.pipe == queue && inOrder))
       continue;
     for (const TouchedBytes &a : instance.regions) {
-      const TouchedBytes *hit = llvm::find_if(
-          regions, [&](const TouchedBytes &b) { return (a.isWrite || b.isWrite) && mayOverlap(a, b); });
+      const TouchedBytes *hit = llvm::find_if(regions, [&](const TouchedBytes &b) {
+        return (a.isWrite || b.isWrite) && mayOverlap(a, b);
+      });
       if (hit == regions.end())
         continue;
       listener_->unordered(earlier, op, static_cast<PIPE>(instance.pipe), pipe, *hit);

@@ -39,7 +39,8 @@ public:
   struct Listener {
     virtual ~Listener() = default;
     /// `later` may run before `earlier` is done although both touch `region`.
-    virtual void unordered(Operation *earlier, Operation *later, PIPE from, PIPE to, const TouchedBytes &region) = 0;
+    virtual void unordered(Operation *earlier, Operation *later, PIPE from, PIPE to,
+                           const TouchedBytes &region) = 0;
     /// A flag is set again before it is known that the wait for its last set has run.
     virtual void flagInUse(Operation *set) = 0;
     /// A wait for a flag that nothing has set.

@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace mlir::pto;
 
-static void collect(Value value, SmallPtrSetImpl<Operation *> &roots, SmallPtrSetImpl<void *> &seen) {
+static void collect(Value value, SmallPtrSetImpl<Operation *> &roots,
+                    SmallPtrSetImpl<void *> &seen) {
   if (!seen.insert(value.getAsOpaquePointer()).second)
     return;
   if (auto argument = dyn_cast<BlockArgument>(value)) {

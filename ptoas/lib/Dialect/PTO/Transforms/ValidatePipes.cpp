@@ -5,9 +5,9 @@
 // buffer must be given.
 //
 //===----------------------------------------------------------------------===//
-#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_VALIDATEPIPES
@@ -33,7 +33,8 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
 
   LogicalResult checkInit(Operation *init, Pipe &pipe) {
     if (pipe.init) {
-      InFlightDiagnostic diag = init->emitOpError() << "joins pipe " << intAttr(init, "id") << " a second time";
+      InFlightDiagnostic diag = init->emitOpError()
+                                << "joins pipe " << intAttr(init, "id") << " a second time";
       diag.attachNote(pipe.init->getLoc()) << "first here";
       return diag;
     }
@@ -57,9 +58,10 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
     }
     bool split = intAttr(use, "split") != 0, first = intAttr(pipe.firstUse, "split") != 0;
     if (split != first) {
-      InFlightDiagnostic diag = use->emitOpError() << "has split = " << intAttr(use, "split") << ", but pipe "
-                                                   << intAttr(use, "id") << " is also used with split = "
-                                                   << intAttr(pipe.firstUse, "split");
+      InFlightDiagnostic diag = use->emitOpError()
+                                << "has split = " << intAttr(use, "split") << ", but pipe "
+                                << intAttr(use, "id")
+                                << " is also used with split = " << intAttr(pipe.firstUse, "split");
       diag.attachNote(pipe.firstUse->getLoc()) << "used here";
       return diag;
     }
@@ -76,7 +78,8 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
           failedAny |= failed(checkInit(op, pipes[intAttr(op, "id")]));
       });
       function->walk([&](Operation *op) {
-        if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
+        if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp,
+                TFreeFromAivOp>(op))
           failedAny |= failed(checkUse(op, pipes[intAttr(op, "id")], dominance));
       });
     });
