@@ -192,7 +192,10 @@ void Walker::branch(const Node &at, const Val &condition, const Names &candidate
     b.setInsertionPointToEnd(&region.front());
     llvm::SmallVector<Value> values;
     for (auto [merge, type] : llvm::zip(merges, types)) {
-      const Val &v = isThen ? merge.thenValue : merge.elseValue;
+      const Val &given = isThen ? merge.thenValue : merge.elseValue;
+      const Val &other = isThen ? merge.elseValue : merge.thenValue;
+      bool mixed = !given.isUnknown() && !other.isUnknown() && given.gm && !other.gm;
+      Val v = mixed ? loaded(given, at) : given;
       Value value;
       if (v.isUnknown())
         value = b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))

@@ -43,6 +43,17 @@ Value Walker::retype(Value value, Type type, Location loc) {
       .getResult(0);
 }
 
+Val Walker::loaded(const Val &value, const Node &at) {
+  if (!context.inKernel || value.kind != Val::Tensor || !value.gm)
+    return value;
+  Window whole;
+  for (size_t axis = 0; axis < value.rank(); ++axis) {
+    whole.offsets.push_back(constantInt(0));
+    whole.sizes.push_back(dimension(value, axis, locationOf(at)));
+  }
+  return slice(at, value, whole, nullptr, false, "");
+}
+
 bool Walker::parseLoop(const Node &node, LoopForm &form) {
   const Node &iter = *node.get("iter");
   const Node &target = *node.get("target");
@@ -574,6 +585,10 @@ void Walker::buildLoop(LoopForm &form) {
           again = true;
         }
       }
+      if (c.pattern.gm && !last.gm) { // memory before the loop, a value from then on
+        c.pattern.gm = false;
+        again = true;
+      }
       if (c.pattern.isShaped() && c.pattern.space != last.space &&
           c.pattern.space != MemorySpace::None) {
         c.pattern.space = MemorySpace::None;
@@ -660,8 +675,10 @@ void Walker::buildLoop(LoopForm &form) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&bodyRegion->back());
     llvm::SmallVector<Value> values;
-    for (auto [c, last] : llvm::zip(carried, finals)) {
+    for (auto [c, final] : llvm::zip(carried, finals)) {
       Type type = typeOf(c.pattern);
+      bool mixed = !final.isUnknown() && !c.init.isUnknown() && final.gm != c.init.gm;
+      Val last = mixed ? loaded(final, node) : final;
       Value value = last.isUnknown()  ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(),
                                                  TypeRange(type))
                                             ->getResult(0)
@@ -679,6 +696,9 @@ void Walker::buildLoop(LoopForm &form) {
   for (Carried &c : carried) {
     Type type = typeOf(c.pattern);
     types.push_back(type);
+    const Val &last = finals[types.size() - 1];
+    if (!c.init.isUnknown() && !last.isUnknown() && c.init.gm && !last.gm)
+      c.init = loaded(c.init, node);
     Value value = c.init.isUnknown()
                       ? b.create(loc, b.getStringAttr("pypto.undef"), ValueRange(), TypeRange(type))
                             ->getResult(0)

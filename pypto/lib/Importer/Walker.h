@@ -286,6 +286,8 @@ private:
   void unrollLoop(const LoopForm &form);
   void buildLoop(LoopForm &form);
   std::string canBreak() const;
+  /// In a kernel: what global memory holds now, as a value; other values as they are.
+  Val loaded(const Val &value, const ast::Node &at);
   /// The same value under a type that knows less of its valid extents.
   mlir::Value retype(mlir::Value value, mlir::Type type, mlir::Location loc);
 

@@ -313,3 +313,19 @@ def twice(x: pl.Tensor[[16, 32], pl.FP32]):
     module = dict(result["unit"]["dumps"])["import"]
     assert "-> !pypto.tensor<16x32xf32>" in re.search(r"func.func @twice[^\n]*", module)[0]
     assert "pypto.returns = array<i64: -1>" in module
+
+
+def test_memory_that_meets_a_computed_value_is_read_where_it_stands():
+    module = kernel("""
+t = x
+for i in pl.range(3):
+    t = pl.add(t, 1.0)
+if n > 0:
+    u = pl.exp(x)
+else:
+    u = x
+y[:] = pl.add(t, u)""")
+    init = re.search(r"iter_args\(%\w+ = (%\w+)\)", module)[1]
+    assert re.search(rf"{init} = pypto.slice %arg0", module)
+    otherwise = module.split("} else {")[1]
+    assert otherwise.index("pypto.slice %arg0") < otherwise.index("scf.yield")
