@@ -1,0 +1,182 @@
+//===- DriverTest.cpp - array files, scalar words, FIFOs of pto-run -------===//
+#include "EntryWrapper.h"
+#include "FifoRuntime.h"
+#include "Npy.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace {
+struct NpyTest : testing::Test {
+  std::string path =
+      (std::filesystem::temp_directory_path() /
+       (std::string("ptoas_") + testing::UnitTest::GetInstance()->current_test_info()->name() +
+        "_" + std::to_string(getpid()) + ".npy"))
+          .string();
+  ~NpyTest() override { std::filesystem::remove(path); }
+
+  void write(const std::string &dictionary, const std::string &data) {
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header += static_cast<char>(dictionary.size() & 0xff);
+    header += static_cast<char>(dictionary.size() >> 8);
+    std::ofstream(path, std::ios::binary) << header << dictionary << data;
+  }
+  std::string problem() {
+    llvm::Expected<ptoas::NpyArray> array = ptoas::readNpy(path);
+    if (array)
+      return "";
+    return llvm::toString(array.takeError());
+  }
+};
+
+std::optional<uint64_t> word(Type type, StringRef text) {
+  FailureOr<uint64_t> value = ptoas::parseScalarWord(type, text);
+  return failed(value) ? std::nullopt : std::optional<uint64_t>(*value);
+}
+} // namespace
+
+TEST_F(NpyTest, ReadsAndWritesBack) {
+  write("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", std::string(24, 'x'));
+  llvm::Expected<ptoas::NpyArray> array = ptoas::readNpy(path);
+  ASSERT_TRUE(bool(array));
+  EXPECT_EQ(array->descr, "<f4");
+  EXPECT_EQ(array->shape, (std::vector<int64_t>{2, 3}));
+  ASSERT_EQ(array->data.size(), 24u);
+  array->data[5] = 'y';
+  ASSERT_FALSE(bool(ptoas::writeNpy(path, *array)));
+  llvm::Expected<ptoas::NpyArray> again = ptoas::readNpy(path);
+  ASSERT_TRUE(bool(again));
+  EXPECT_EQ(again->data, array->data);
+  EXPECT_EQ(again->shape, array->shape);
+}
+
+TEST_F(NpyTest, ScalarAndVectorShapes) {
+  write("{'descr': '|u1', 'fortran_order': False, 'shape': (), }\n", "a");
+  EXPECT_EQ(problem(), "");
+  write("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n", "abc");
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(NpyTest, SaysWhatIsWrong) {
+  EXPECT_NE(problem().find("No such file"), std::string::npos);
+  std::ofstream(path) << "hello, this is not an array";
+  EXPECT_NE(problem().find("is not a .npy file"), std::string::npos);
+  write("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }\n", "abcd");
+  EXPECT_NE(problem().find("must be in C order"), std::string::npos);
+  write("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd");
+  EXPECT_NE(problem().find("element type '>f4' is not supported"), std::string::npos);
+  write("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", "abcd");
+  EXPECT_NE(problem().find("holds fewer elements than its shape says"), std::string::npos);
+  write("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 16), }\n", "abcd");
+  EXPECT_NE(problem().find("is too large"), std::string::npos);
+  write("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", "abcd");
+  EXPECT_NE(problem().find("has no simple element type"), std::string::npos);
+}
+
+TEST(ScalarWordTest, BitsOfEachType) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  Builder b(&context);
+  float half = 0.5f;
+  uint32_t bits = 0;
+  std::memcpy(&bits, &half, 4);
+  EXPECT_EQ(word(b.getF32Type(), "0.5"), uint64_t(bits));
+  EXPECT_EQ(word(b.getF16Type(), "1"), uint64_t(0x3c00));
+  EXPECT_EQ(word(b.getBF16Type(), "-2"), uint64_t(0xc000));
+  EXPECT_EQ(word(b.getI32Type(), "-1"), ~uint64_t(0));
+  EXPECT_EQ(word(b.getIndexType(), "0x20"), uint64_t(32));
+  EXPECT_EQ(word(b.getIntegerType(8), "255"), uint64_t(255));
+  EXPECT_EQ(word(b.getI1Type(), "True"), uint64_t(1));
+}
+
+TEST(ScalarWordTest, RejectsWhatDoesNotFit) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  Builder b(&context);
+  EXPECT_EQ(word(b.getIntegerType(8), "256"), std::nullopt);
+  EXPECT_EQ(word(b.getIntegerType(8), "-129"), std::nullopt);
+  EXPECT_EQ(word(b.getI32Type(), "1.5"), std::nullopt);
+  EXPECT_EQ(word(b.getI32Type(), ""), std::nullopt);
+  EXPECT_EQ(word(b.getF32Type(), "abc"), std::nullopt);
+}
+
+// One producer, two consumers, two slots: every value arrives once at each lane, in order.
+TEST(FifoTest, SplitsBetweenTwoLanes) {
+  constexpr int kCount = 1000;
+  ptoas::FifoCluster cluster(3);
+  ptoas::FifoCluster::Shape shape{8, 2, 1, 2};
+  std::vector<int64_t> got[2];
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    ptoas::FifoCluster::enter(&cluster, 0);
+    for (int64_t i = 0; i < kCount; ++i) {
+      std::memcpy(cluster.produce(0, shape), &i, 8);
+      cluster.publish(0);
+    }
+    cluster.leave();
+  });
+  for (int lane = 0; lane < 2; ++lane)
+    threads.emplace_back([&, lane] {
+      ptoas::FifoCluster::enter(&cluster, lane);
+      for (int i = 0; i < kCount; ++i) {
+        int64_t value = -1;
+        std::memcpy(&value, cluster.consume(0, shape), 8);
+        got[lane].push_back(value);
+        cluster.release(0);
+      }
+      cluster.leave();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int lane = 0; lane < 2; ++lane)
+    for (int64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(got[lane][i], i);
+}
+
+// Lane 1 starts behind what lane 0 takes of the same slot.
+TEST(FifoTest, UnevenHalves) {
+  ptoas::FifoCluster cluster(3);
+  ptoas::FifoCluster::Shape shape{8, 2, 1, 2};
+  int64_t offsets[2][3];
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    ptoas::FifoCluster::enter(&cluster, 0);
+    for (int i = 0; i < 3; ++i) {
+      cluster.produce(0, shape);
+      cluster.publish(0);
+    }
+    cluster.leave();
+  });
+  for (int lane = 0; lane < 2; ++lane)
+    threads.emplace_back([&, lane] {
+      ptoas::FifoCluster::enter(&cluster, lane);
+      for (int i = 0; i < 3; ++i) {
+        cluster.consume(0, shape);
+        offsets[lane][i] = cluster.laneOffset(0, lane == 0 ? i + 3 : 1);
+        cluster.release(0);
+      }
+      cluster.leave();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(offsets[0][i], 0);
+    EXPECT_EQ(offsets[1][i], i + 3);
+  }
+}
+
+TEST(FifoDeathTest, DeadlockIsReported) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        ptoas::FifoCluster cluster(1);
+        ptoas::FifoCluster::enter(&cluster, 0);
+        cluster.consume(0, {8, 2, 1, 1});
+      },
+      testing::ExitedWithCode(1), "deadlock: every function of the cluster waits");
+}
