@@ -35,7 +35,7 @@ def pypto(cases: Path, options) -> tuple[int, int, str]:
 
 
 def pto(cases: Path, options) -> tuple[int, int, str]:
-    tools = options.build / "ptoas"
+    tools = options.build / "bin"
     template = f"{tools / 'pto-run'} {{file}} --entry {{entry}} {{io}}"
     command = [
         sys.executable,

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <chrono>
 #include <dlfcn.h>
+#include <optional>
 #include <thread>
 
 namespace cl = llvm::cl;
@@ -63,7 +64,16 @@ struct Argument {
 };
 
 using Entry = void (*)(void *words);
+
+// How often and where the kernels run. Linking in process resets every command line option of
+// the process, so these are read before it.
+struct Launch {
+  unsigned blocks = 1;
+  std::optional<unsigned> onlyBlock, timedRuns;
+};
 } // namespace
+
+static Launch launch;
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "Error: " << message << "\n";
@@ -200,7 +210,7 @@ static std::vector<mlir::func::FuncOp> findEntries(mlir::ModuleOp module, std::s
 static void announce(int64_t block, int64_t lane, int64_t lanes, ptoas::FifoCluster *cluster) {
   using SetBlock = void (*)(int64_t, int64_t, int64_t, int64_t);
   if (auto setBlock = reinterpret_cast<SetBlock>(dlsym(RTLD_DEFAULT, "pto_set_block")))
-    setBlock(block, blocks, lane, lanes);
+    setBlock(block, launch.blocks, lane, lanes);
   ptoas::FifoCluster::enter(cluster, lane);
 }
 
@@ -249,15 +259,20 @@ static void runBlock(int64_t block, const std::vector<Kernel> &kernels,
 }
 
 static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &words) {
-  if (block.getNumOccurrences())
-    return runBlock(block, kernels, words);
-  for (unsigned i = 0; i < blocks; ++i)
+  if (launch.onlyBlock)
+    return runBlock(*launch.onlyBlock, kernels, words);
+  for (unsigned i = 0; i < launch.blocks; ++i)
     runBlock(i, kernels, words);
 }
 
 static int run() {
   if (block.getNumOccurrences() && block >= blocks)
     return fail("--block must be less than --blocks (" + llvm::Twine(blocks) + ")");
+  launch.blocks = blocks;
+  if (block.getNumOccurrences())
+    launch.onlyBlock = block;
+  if (time_.getNumOccurrences())
+    launch.timedRuns = std::max(1u, time_.getValue());
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
   if (!buffer)
@@ -326,10 +341,10 @@ static int run() {
       if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
         return fail(llvm::toString(std::move(error)));
 
-  if (time_.getNumOccurrences()) {
+  if (launch.timedRuns) {
     // Results are written; further runs may change the arrays again.
     double best = 1e30;
-    for (unsigned i = 0; i < std::max(1u, time_.getValue()); ++i) {
+    for (unsigned i = 0; i < *launch.timedRuns; ++i) {
       auto begin = std::chrono::steady_clock::now();
       runOnce(entries, words);
       best = std::min(

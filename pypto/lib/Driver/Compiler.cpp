@@ -68,6 +68,7 @@ public:
     }
     if (failed(stage("outline", [&] { return outlineScopes(*module); }, *module)) ||
         failed(stage("directions", [&] { return resolveDirections(*module); }, *module)) ||
+        failed(stage("reads", [&] { return checkUnwrittenReads(*module); })) ||
         failed(stage("tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
         failed(stage("spaces", [&] { return inferMemorySpaces(*module); }, *module)))
       return;
@@ -88,7 +89,7 @@ public:
     ptoas::native::Options native;
     native.fuse = options.fuse;
     native.reuse = options.reuseMemory;
-      LogicalResult compiled = stage("native", [&] {
+    LogicalResult compiled = stage("native", [&] {
       auto object = ptoas::native::compileToSharedObject(*module, native);
       if (succeeded(object))
         result.unit.sharedObject = std::move(*object);

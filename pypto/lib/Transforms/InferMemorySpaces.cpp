@@ -32,7 +32,7 @@ public:
 private:
   static TileType tileOf(Value value) { return dyn_cast<TileType>(value.getType()); }
   static StringRef familyOf(Operation *op) {
-    const OpRow *row = findOp(op->getName().getStringRef());
+    const OpRow *row = op ? findOp(op->getName().getStringRef()) : nullptr;
     return row ? StringRef(row->family) : StringRef();
   }
   static bool isView(Operation *op) {

@@ -171,3 +171,58 @@ def test_interrupt_during_compilation(monkeypatch):
     x, y = tensors()
     function(x, y)
     torch.testing.assert_close(y, torch.ones_like(y))
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "column"),
+    [
+        # a task reads memory that no task wrote before
+        (
+            "t = pl.create_tensor([16, 32], dtype=pl.FP32)\n"
+            "with pl.at(level=pl.Level.CORE_GROUP):\n"
+            "    y[0:16, 0:32] = pl.add(t[0:16, 0:32], 1.0)",
+            5,
+            5,
+        ),
+        # the write comes after the read
+        (
+            "t = pl.create_tensor([16, 32], dtype=pl.FP32)\n"
+            "with pl.at(level=pl.Level.CORE_GROUP):\n"
+            "    y[0:16, 0:32] = pl.add(t[0:16, 0:32], 1.0)\n"
+            "with pl.at(level=pl.Level.CORE_GROUP):\n"
+            "    t[0:16, 0:32] = pl.add(x[0:16, 0:32], 1.0)",
+            5,
+            5,
+        ),
+        # inside one kernel
+        (
+            "with pl.at(level=pl.Level.CORE_GROUP):\n"
+            "    t = pl.create_tensor([16, 32], dtype=pl.FP32)\n"
+            "    y[0:16, 0:32] = pl.add(t, 1.0)",
+            6,
+            21,
+        ),
+    ],
+    ids=["never", "later", "in a kernel"],
+)
+def test_reads_of_unwritten_memory_are_refused(body, line, column):
+    with pytest.raises(pypto.InvalidOperationError, match="nothing has written") as caught:
+        entry_of(body, "unwritten.py")(*tensors())
+    span = caught.value.span
+    assert (span.filename, span.begin_line) == ("unwritten.py", line)
+    assert span.begin_column == column
+
+
+def test_a_write_of_an_earlier_turn_may_come_first():
+    body = (
+        "t = pl.create_tensor([16, 32], dtype=pl.FP32)\n"
+        "for i in pl.range(2):\n"
+        "    if i == 1:\n"
+        "        with pl.at(level=pl.Level.CORE_GROUP):\n"
+        "            y[0:16, 0:32] = pl.add(t[0:16, 0:32], 1.0)\n"
+        "    with pl.at(level=pl.Level.CORE_GROUP):\n"
+        "        t[0:16, 0:32] = pl.add(x[0:16, 0:32], 1.0)"
+    )
+    x, y = tensors()
+    entry_of(body, "turns.py")(x, y)
+    torch.testing.assert_close(y, x + 2.0)

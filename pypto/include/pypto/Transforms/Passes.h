@@ -15,6 +15,8 @@ namespace pypto {
 mlir::LogicalResult outlineScopes(mlir::ModuleOp module);
 /// Gives each tensor parameter of each kernel its direction from what the body does with it.
 mlir::LogicalResult resolveDirections(mlir::ModuleOp module);
+/// Refuses reads of created tensors and tiles that nothing can have written before.
+mlir::LogicalResult checkUnwrittenReads(mlir::ModuleOp module);
 /// Kernels: tensor values become 2-D tiles, loads and stores explicit.
 mlir::LogicalResult lowerTensorToTile(mlir::ModuleOp module);
 /// Kernels: gives each tile its memory and inserts moves.
