@@ -7,7 +7,7 @@ import pypto.language as pl
 import torch
 from program import Program, main
 
-N, TM, TN, TK = 1024, 128, 128, 256
+N, TM, TN, TK = 1024, 256, 128, 256
 
 
 @pl.jit

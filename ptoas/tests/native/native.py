@@ -114,6 +114,11 @@ class Program:
     def index(self, value) -> str:
         return value if isinstance(value, str) else self.const(value)
 
+    def run_time_zero(self) -> str:
+        name = self.name()
+        self.emit(f"{name} = arith.subi {self.const(1)}, {self.const(1)} : index")
+        return name
+
     def view(
         self, pointer: str, dtype: str, shape, strides=None, offsets=None, sizes=None, layout="nd"
     ):
@@ -125,7 +130,8 @@ class Program:
                 strides[d] = step
                 step = step * shape[d] if not isinstance(shape[d], str) else step
         offsets = offsets or [0] * rank
-        sizes = sizes or list(shape)
+        # A constant size must be positive; an empty window has a size known at run time only.
+        sizes = [self.run_time_zero() if size == 0 else size for size in sizes or shape]
         dims = "x".join("?" for _ in range(rank))
         tensor, part = self.name(), self.name()
         out = "x".join(str(s) if isinstance(s, int) else "?" for s in sizes)
