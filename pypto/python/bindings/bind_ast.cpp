@@ -36,13 +36,22 @@ struct Gil {
   ~Gil() { PyGILState_Release(state); }
 };
 
+/// Drops the exception of a look-up that found nothing. An interrupt (Ctrl-C) that arrived during the look-up must not
+/// pass for that: it is armed again and comes when Python code runs next, after the compile at the latest.
+void forgetError() {
+  bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+  PyErr_Clear();
+  if (interrupted)
+    PyErr_SetInterrupt();
+}
+
 std::string toString(PyObject *object) {
   if (!object || !PyUnicode_Check(object))
     return {};
   Py_ssize_t size = 0;
   const char *text = PyUnicode_AsUTF8AndSize(object, &size);
   if (!text) {
-    PyErr_Clear();
+    forgetError();
     return {};
   }
   return std::string(text, size);
@@ -51,7 +60,7 @@ std::string toString(PyObject *object) {
 Ref attribute(PyObject *object, const char *name) {
   Ref value(PyObject_GetAttrString(object, name));
   if (!value)
-    PyErr_Clear();
+    forgetError();
   return value;
 }
 
@@ -71,6 +80,10 @@ std::string typeName(PyObject *object) {
   std::string name = Py_TYPE(object)->tp_name;
   return name.substr(name.rfind('.') + 1);
 }
+
+// Limits of compile-time values: longer or deeper ones are refused before time or stack runs out.
+constexpr Py_ssize_t maxItems = 1 << 16;
+constexpr int maxDepth = 32;
 
 class AstCopier {
 public:
@@ -169,8 +182,10 @@ private:
   int lineOffset, columnOffset;
 };
 
-/// Evaluates expressions of Python values without running user code: operators, subscripts,
-/// attributes and a short list of builtins.
+/// Evaluates expressions of Python values: operators, subscripts, attributes and a short list of
+/// builtins. No function of the user is called by name, but objects of the user run what they define
+/// for these: properties, __getitem__, operators. What Python itself would compute without end
+/// (powers, shifts, repeated or summed sequences) is limited.
 class Evaluator {
 public:
   Evaluator(PyObject *globals, PyObject *locals) : globals(globals), locals(locals) {}
@@ -183,7 +198,7 @@ public:
       Ref value(PyObject_GetItem(scope, key.get()));
       if (value)
         return value;
-      PyErr_Clear();
+      forgetError();
     }
     static constexpr std::array<const char *, 12> allowed = {"min",   "max",   "len",  "abs",
                                                              "int",   "float", "bool", "sum",
@@ -242,13 +257,18 @@ public:
 
 private:
   static Ref failed(std::string &error) {
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+      forgetError();
+      error = "interrupted";
+      return Ref();
+    }
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     Ref ownedType(type), exception(value), ownedTrace(trace);
     Ref text(exception ? PyObject_Str(exception.get()) : nullptr);
     error = toString(text.get());
-    PyErr_Clear();
+    forgetError();
     return Ref();
   }
   static Ref checked(PyObject *owned, std::string &error) {
@@ -280,7 +300,7 @@ private:
     else if (op == "Sub")
       result = PyNumber_Subtract(l, r);
     else if (op == "Mult")
-      result = PyNumber_Multiply(l, r);
+      result = repeats(l, r) || repeats(r, l) ? nullptr : PyNumber_Multiply(l, r);
     else if (op == "Div")
       result = PyNumber_TrueDivide(l, r);
     else if (op == "FloorDiv")
@@ -304,10 +324,51 @@ private:
     return checked(result, error);
   }
 
+  /// Whether `sequence * count` would be too long; the error is set then.
+  static bool repeats(PyObject *sequence, PyObject *count) {
+    if (!PyLong_Check(count) || PyLong_Check(sequence) || !PySequence_Check(sequence))
+      return false;
+    int overflow = 0;
+    long long times = PyLong_AsLongLongAndOverflow(count, &overflow);
+    Py_ssize_t size = PyObject_Size(sequence);
+    if (size < 0) { // not for the product to fail on
+      PyErr_Clear();
+      return false;
+    }
+    int64_t total = 0;
+    if (size == 0 || overflow < 0 || times < 0 ||
+        (!overflow && !__builtin_mul_overflow(int64_t(size), int64_t(times), &total) &&
+         total <= maxItems))
+      return false;
+    setTooLong();
+    return true;
+  }
+
+  /// Whether a builtin may go through `argument`; an error is set otherwise.
+  static bool isShort(PyObject *argument) {
+    if (!PyRange_Check(argument) && !PyList_Check(argument) && !PyTuple_Check(argument))
+      return true;
+    Py_ssize_t size = PyObject_Size(argument);
+    if (size >= 0 && size <= maxItems)
+      return true;
+    PyErr_Clear(); // a range may be longer than a Py_ssize_t says
+    setTooLong();
+    return false;
+  }
+
+  static void setTooLong() {
+    PyErr_Format(PyExc_ValueError, "a sequence at compile time has at most %zd items", maxItems);
+  }
+
   // Without a limit `9 ** 9 ** 9` would hang the compiler.
   static PyObject *power(PyObject *base, PyObject *exponent) {
     if (PyLong_Check(exponent) && PyLong_Check(base)) {
       int overflow = 0;
+      PyLong_AsLongLongAndOverflow(base, &overflow);
+      if (overflow) {
+        PyErr_SetString(PyExc_ValueError, "the base of a power is wider than 64 bits");
+        return nullptr;
+      }
       long long e = PyLong_AsLongLongAndOverflow(exponent, &overflow);
       if (overflow || e > 1024) {
         PyErr_SetString(PyExc_ValueError, "exponent is larger than 1024");
@@ -431,6 +492,10 @@ private:
       Py_INCREF(item.get());
       PyTuple_SET_ITEM(args.get(), i, item.get());
     }
+    bool walks = !getByte && callee->str("id") != "len" && callee->str("id") != "range";
+    for (Py_ssize_t i = 0; walks && i < PyTuple_GET_SIZE(args.get()); ++i)
+      if (!isShort(PyTuple_GET_ITEM(args.get(), i)))
+        return failed(error);
     return checked(PyObject_CallObject(function.get(), args.get()), error);
   }
 
@@ -494,6 +559,47 @@ Function::Form formOf(const std::string &text, bool &known) {
   return Function::Form::Plain;
 }
 
+PyValue convert(PyObject *object, int depth, Py_ssize_t &items);
+
+/// A list, tuple or range with all it holds; Opaque beyond the limits. `items` counts the items of
+/// the whole value, as shared lists make small objects large.
+PyValue convertSequence(PyObject *object, int depth, Py_ssize_t &items) {
+  PyValue value;
+  value.kind = PyValue::Opaque;
+  value.text = typeName(object);
+  Py_ssize_t size = PyObject_Size(object);
+  if (size < 0)
+    PyErr_Clear(); // a range longer than a Py_ssize_t says
+  if (size < 0 || size > maxItems - items) {
+    value.text += " of more than " + std::to_string(maxItems) + " items";
+    items = maxItems;
+    return value;
+  }
+  if (depth == maxDepth) {
+    value.text += " nested more than " + std::to_string(maxDepth) + " deep";
+    items = maxItems;
+    return value;
+  }
+  Ref held(PySequence_Fast(object, "a sequence"));
+  if (!held) {
+    PyErr_Clear();
+    return value;
+  }
+  items += size;
+  std::vector<PyValue> made;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(held.get()); ++i) {
+    made.push_back(convert(PySequence_Fast_GET_ITEM(held.get(), i), depth + 1, items));
+    bool isSequence = PyList_Check(PySequence_Fast_GET_ITEM(held.get(), i)) ||
+                      PyTuple_Check(PySequence_Fast_GET_ITEM(held.get(), i)) ||
+                      PyRange_Check(PySequence_Fast_GET_ITEM(held.get(), i));
+    if (isSequence && made.back().kind == PyValue::Opaque)
+      return made.back(); // what is beyond a limit inside makes the whole value so
+  }
+  value.kind = PyValue::List;
+  value.items = std::move(made);
+  return value;
+}
+
 void deleteFunctionCapsule(PyObject *capsule) {
   delete static_cast<std::shared_ptr<const Function> *>(
       PyCapsule_GetPointer(capsule, "pypto.Function"));
@@ -513,6 +619,13 @@ std::shared_ptr<Environment> environmentFor(PyObject *globals, PyObject *locals)
 }
 
 PyValue valueFromPython(PyObject *object) {
+  Py_ssize_t items = 0;
+  return convert(object, 0, items);
+}
+
+namespace {
+
+PyValue convert(PyObject *object, int depth, Py_ssize_t &items) {
   PyValue value;
   if (object == Py_None) {
     value.kind = PyValue::None;
@@ -553,14 +666,8 @@ PyValue valueFromPython(PyObject *object) {
     value.text = toString(object);
     return value;
   }
-  if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object)) {
-    value.kind = PyValue::List;
-    Ref items(PySequence_Fast(object, "a sequence"));
-    Py_ssize_t size = items ? PySequence_Fast_GET_SIZE(items.get()) : 0;
-    for (Py_ssize_t i = 0; i < size; ++i)
-      value.items.push_back(valueFromPython(PySequence_Fast_GET_ITEM(items.get(), i)));
-    return value;
-  }
+  if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object))
+    return convertSequence(object, depth, items);
   if (PyModule_Check(object)) {
     std::string name = textAttribute(object, "__name__");
     if (name == "pypto.language" || name == "pypto.language.distributed") {
@@ -588,11 +695,13 @@ PyValue valueFromPython(PyObject *object) {
       value.text = value.function->name;
       return value;
     }
-    PyErr_Clear();
+    forgetError();
   }
   value.kind = PyValue::Opaque;
   return value;
 }
+
+} // namespace
 
 std::shared_ptr<const Function> functionFromPython(PyObject *decoratedOrRecord) {
   Ref record = attribute(decoratedOrRecord, "__pypto_function__");
@@ -641,7 +750,7 @@ std::shared_ptr<const Function> functionFromPython(PyObject *decoratedOrRecord) 
   auto *holder = new std::shared_ptr<const Function>(function);
   Ref capsule(PyCapsule_New(holder, "pypto.Function", deleteFunctionCapsule));
   if (PyObject_SetAttrString(r, "_native", capsule.get()) != 0)
-    PyErr_Clear(); // a record with slots: convert again next time
+    forgetError(); // a record with slots: convert again next time
   return function;
 }
 
