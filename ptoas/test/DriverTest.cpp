@@ -1,9 +1,14 @@
-//===- DriverTest.cpp - array files, scalar words, FIFOs of pto-run -------===//
+//===- DriverTest.cpp - what the tools are given: text, arrays, scalars; FIFOs ===//
 #include "EntryWrapper.h"
 #include "FifoRuntime.h"
+#include "NestingLimit.h"
 #include "Npy.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "ptoas/Driver/Assembler.h"
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -103,6 +108,73 @@ TEST(ScalarWordTest, RejectsWhatDoesNotFit) {
   EXPECT_EQ(word(b.getI32Type(), "1.5"), std::nullopt);
   EXPECT_EQ(word(b.getI32Type(), ""), std::nullopt);
   EXPECT_EQ(word(b.getF32Type(), "abc"), std::nullopt);
+  // Larger than what fits in a signed word.
+  EXPECT_EQ(word(b.getI32Type(), "18446744073709551615"), std::nullopt);
+  EXPECT_EQ(word(b.getI32Type(), "9223372036854775808"), std::nullopt);
+  EXPECT_EQ(word(b.getI64Type(), "18446744073709551615"), ~uint64_t(0));
+  EXPECT_EQ(word(b.getI64Type(), "18446744073709551616"), std::nullopt);
+  EXPECT_EQ(word(b.getF16Type(), "1e9"), std::nullopt);
+  EXPECT_EQ(word(b.getF16Type(), "inf"), uint64_t(0x7c00));
+}
+
+TEST(ScalarWordTest, RejectsOtherTypes) {
+  DialectRegistry registry;
+  ptoas::registerPtoDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  Builder b(&context);
+  for (Type type :
+       {Type(LLVM::LLVMPointerType::get(&context)), Type(VectorType::get({4}, b.getF32Type())),
+        Type(RankedTensorType::get({4}, b.getF32Type())), Type(b.getIntegerType(128)),
+        Type(b.getIntegerType(7)), Type(Float128Type::get(&context)), Type(b.getNoneType())}) {
+    EXPECT_FALSE(ptoas::isScalarArgument(type));
+    EXPECT_EQ(word(type, "1"), std::nullopt);
+  }
+}
+
+// What checkNesting says about a text: "line:column: message", empty when nothing.
+static std::string nesting(const std::string &text) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  std::string said;
+  ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
+    auto at = cast<FileLineColLoc>(diagnostic.getLocation());
+    said = std::to_string(at.getLine()) + ":" + std::to_string(at.getColumn()) + ": " +
+           diagnostic.str();
+    return success();
+  });
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "x.pto"), llvm::SMLoc());
+  LogicalResult result = ptoas::checkNesting(sources, context);
+  EXPECT_EQ(failed(result), !said.empty());
+  return said;
+}
+
+static std::string repeat(const std::string &text, unsigned times) {
+  std::string all;
+  for (unsigned i = 0; i < times; ++i)
+    all += text;
+  return all;
+}
+
+TEST(NestingLimitTest, RefusesOneTooMany) {
+  for (const char *open : {"{", "(", "[", "<", "-"}) {
+    EXPECT_EQ(nesting("\n " + repeat(open, ptoas::kMaxNesting)), "");
+    EXPECT_EQ(nesting("\n " + repeat(open, ptoas::kMaxNesting + 1)),
+              "2:258: brackets nest deeper than 256 levels");
+  }
+  EXPECT_EQ(nesting(repeat("scf.if %c {\n", 20000)),
+            "257:11: brackets nest deeper than 256 levels");
+}
+
+TEST(NestingLimitTest, CountsOpenBracketsOnly) {
+  EXPECT_EQ(nesting(repeat("{a = [#b<(d0) -> (d0)>]}\n", 1000)), "");
+  EXPECT_EQ(nesting(repeat("(d0 <= 3)", 1000)), "");
+  EXPECT_EQ(nesting("// " + repeat("{", 1000)), "");
+  EXPECT_EQ(nesting("\"\\\"" + repeat("{", 1000) + "\""), "");
+  // Signs that close nothing do not make room.
+  EXPECT_NE(nesting(repeat(")", 1000) + repeat("(", 300)), "");
+  EXPECT_NE(nesting(repeat("(]", 300)), "");
+  EXPECT_NE(nesting(repeat("<->", 300)), "");
 }
 
 // One producer, two consumers, two slots: every value arrives once at each lane, in order.

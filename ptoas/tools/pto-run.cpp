@@ -8,11 +8,10 @@
 // the cube and the vector function of one cluster: they run together.
 //
 //===----------------------------------------------------------------------===//
+#include "ArgumentExtents.h"
 #include "EntryWrapper.h"
 #include "FifoRuntime.h"
 #include "Npy.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Support/FileUtilities.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Target/Native/Native.h"
@@ -20,7 +19,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include <algorithm>
 #include <chrono>
 #include <dlfcn.h>
@@ -147,18 +145,20 @@ static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument
     Argument &argument = arguments[i];
     mlir::Type type = kernel.getArgument(i).getType();
     auto pointer = mlir::dyn_cast<mlir::pto::PtrType>(type);
+    std::string typeText;
+    llvm::raw_string_ostream(typeText) << type;
+    if (!pointer && !ptoas::isScalarArgument(type))
+      return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' has the type " +
+                   typeText + ": only !pto.ptr and scalars of up to 64 bits can be passed");
     if (bool(pointer) != argument.isArray)
       return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' is " +
                    (pointer ? "an array: give a .npy file" : "a scalar: give a value") + ", got '" +
                    argument.text + "'");
     if (!pointer) {
       mlir::FailureOr<uint64_t> word = ptoas::parseScalarWord(type, argument.text);
-      if (mlir::failed(word)) {
-        std::string typeText;
-        llvm::raw_string_ostream(typeText) << type;
+      if (mlir::failed(word))
         return error("argument " + llvm::Twine(i) + ": '" + argument.text +
                      "' is no value of type " + typeText);
-      }
       words.push_back(*word);
       continue;
     }
@@ -266,6 +266,8 @@ static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &w
 }
 
 static int run() {
+  if (blocks == 0)
+    return fail("--blocks must be at least 1");
   if (block.getNumOccurrences() && block >= blocks)
     return fail("--block must be less than --blocks (" + llvm::Twine(blocks) + ")");
   launch.blocks = blocks;
@@ -274,28 +276,18 @@ static int run() {
   if (time_.getNumOccurrences())
     launch.timedRuns = std::max(1u, time_.getValue());
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
-  if (!buffer)
-    return fail("could not open input file: " + message);
   ptoas::AssemblerOptions options;
   if (arch.getNumOccurrences()) {
     options.arch = ptoas::parseArchName(arch);
     if (!options.arch)
       return fail("invalid --pto-arch=" + arch + ", expected a2, a3 or a5");
   }
-  mlir::DialectRegistry registry;
-  ptoas::registerPtoDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  context.allowUnregisteredDialects();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
-  mlir::OwningOpRef<mlir::ModuleOp> module = ptoas::parseModule(sources, context, options);
-  if (!module)
-    return fail("failed to parse or verify " + input);
+  ptoas::SourceFile source;
+  if (mlir::failed(source.open(input, options, message)))
+    return fail(message);
+  mlir::OwningOpRef<mlir::ModuleOp> &module = source.module;
 
-  context.loadAllAvailableDialects();
+  source.context.loadAllAvailableDialects();
   std::vector<mlir::func::FuncOp> kernels = findEntries(*module, message);
   if (kernels.empty())
     return fail(message);
@@ -303,10 +295,15 @@ static int run() {
   std::vector<uint64_t> words;
   if (llvm::Error error = readArguments(kernels.front(), arguments, words))
     return fail(llvm::toString(std::move(error)));
+  std::vector<ptoas::ArgumentValue> values;
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    values.push_back({static_cast<int64_t>(arguments[i].array.data.size()), words[i]});
   std::vector<int> lanes;
   for (unsigned i = 0; i < kernels.size(); ++i) {
     if (kernels[i].getFunctionType() != kernels.front().getFunctionType())
       return fail("the functions of one cluster must have the same signature");
+    if (mlir::failed(ptoas::checkArgumentExtents(kernels[i], values)))
+      return fail("an array is too small for '" + kernels[i].getName() + "'");
     lanes.push_back(
         kernels.size() > 1 && isVectorKernel(kernels[i]) && usesBothLanes(kernels[i]) ? 2 : 1);
     if (mlir::failed(ptoas::addEntryWrapper(kernels[i], "__pto_run_" + std::to_string(i))))

@@ -4,12 +4,10 @@
 // and writes it back with --emit-pto-ir. Exit status 0 or 1; messages on stderr.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/FileUtilities.h"
 #include "ptoas/Driver/Assembler.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace cl = llvm::cl;
@@ -57,26 +55,10 @@ static int run() {
   options.inferLayout = !disableInferLayout;
 
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
-  if (!buffer)
-    return fail("could not open input file: " + message);
-  if (buffer->getBuffer().starts_with(llvm::StringRef("PTOBC\0", 6)))
-    return fail("failed to decode PTOBC: bytecode is not supported, pass the .pto text");
-
-  mlir::DialectRegistry registry;
-  ptoas::registerPtoDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  context.allowUnregisteredDialects();
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
-
-  mlir::OwningOpRef<mlir::ModuleOp> module = ptoas::parseModule(sources, context, options);
-  if (!module)
-    return fail("failed to parse or verify " +
-                (input == "-" ? std::string("the input") : input.getValue()));
-  if (mlir::failed(ptoas::checkModule(*module, options)))
+  ptoas::SourceFile source;
+  if (mlir::failed(source.open(input, options, message)))
+    return fail(message);
+  if (mlir::failed(ptoas::checkModule(*source.module, options)))
     return fail("the module breaks a rule of its level or target");
   if (!emitPtoIr)
     return fail(
@@ -85,7 +67,7 @@ static int run() {
   std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &message);
   if (!file)
     return fail(message);
-  module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo());
+  source.module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo());
   file->os() << "\n";
   file->keep();
   return 0;

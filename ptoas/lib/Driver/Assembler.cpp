@@ -1,5 +1,6 @@
 //===- Assembler.cpp - from `.pto` text to a checked module ---------------===//
 #include "ptoas/Driver/Assembler.h"
+#include "NestingLimit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,6 +10,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 using namespace mlir;
@@ -29,6 +31,8 @@ void ptoas::registerPtoDialects(DialectRegistry &registry) {
 
 OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
                                          const AssemblerOptions &options) {
+  if (failed(checkNesting(sources, context)))
+    return {};
   // Rules depend on the architecture, so they are checked after the override.
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
@@ -41,6 +45,37 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   if (failed(verify(*module)))
     return {};
   return module;
+}
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  ptoas::registerPtoDialects(registry);
+  return registry;
+}
+
+ptoas::SourceFile::SourceFile()
+    : context(makeRegistry(), MLIRContext::Threading::DISABLED),
+      handler(sources, &context, llvm::errs()) {
+  context.printOpOnDiagnostic(false);
+  context.allowUnregisteredDialects();
+}
+
+LogicalResult ptoas::SourceFile::open(StringRef path, const AssemblerOptions &options,
+                                      std::string &problem) {
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(path, &problem);
+  if (!buffer) {
+    problem = "could not open input file: " + problem;
+    return failure();
+  }
+  if (buffer->getBuffer().starts_with(StringRef("PTOBC\0", 6))) {
+    problem = "failed to decode PTOBC: bytecode is not supported, pass the .pto text";
+    return failure();
+  }
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  module = parseModule(sources, context, options);
+  if (!module)
+    problem = "failed to parse or verify " + (path == "-" ? "the input" : path.str());
+  return success(bool(module));
 }
 
 LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &options) {

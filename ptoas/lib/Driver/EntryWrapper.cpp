@@ -8,15 +8,23 @@
 
 using namespace mlir;
 
+bool ptoas::isScalarArgument(Type type) {
+  if (!type.isIntOrIndexOrFloat())
+    return false;
+  // Words are read with plain loads, so odd widths have no defined place in them.
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  return width == 8 || width == 16 || width == 32 || width == 64 || type.isSignlessInteger(1);
+}
+
 static Value loadArgument(OpBuilder &builder, Location loc, Value word, Type type) {
   auto cast = [&](Value value) {
     return UnrealizedConversionCastOp::create(builder, loc, type, value).getResult(0);
   };
-  if (isa<pto::PtrType, LLVM::LLVMPointerType>(type)) {
-    Value pointer =
-        LLVM::LoadOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), word);
-    return isa<pto::PtrType>(type) ? cast(pointer) : pointer;
-  }
+  if (isa<pto::PtrType>(type))
+    return cast(
+        LLVM::LoadOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), word));
+  if (!ptoas::isScalarArgument(type))
+    return {};
   if (type.isIndex()) {
     Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), word);
     return arith::IndexCastOp::create(builder, loc, type, value);
@@ -30,9 +38,7 @@ static Value loadArgument(OpBuilder &builder, Location loc, Value word, Type typ
         LLVM::LoadOp::create(builder, loc, builder.getIntegerType(integer.getWidth()), word);
     return integer.isSignless() ? value : cast(value);
   }
-  if (isa<FloatType>(type))
-    return LLVM::LoadOp::create(builder, loc, type, word);
-  return {};
+  return LLVM::LoadOp::create(builder, loc, type, word);
 }
 
 LogicalResult ptoas::addEntryWrapper(func::FuncOp kernel, StringRef name) {
@@ -60,6 +66,8 @@ LogicalResult ptoas::addEntryWrapper(func::FuncOp kernel, StringRef name) {
 }
 
 FailureOr<uint64_t> ptoas::parseScalarWord(Type type, StringRef text) {
+  if (!isScalarArgument(type))
+    return failure();
   text = text.trim();
   if (auto floatType = dyn_cast<FloatType>(type)) {
     APFloat value(floatType.getFloatSemantics());
@@ -69,6 +77,8 @@ FailureOr<uint64_t> ptoas::parseScalarWord(Type type, StringRef text) {
       consumeError(status.takeError());
       return failure();
     }
+    if (*status & APFloat::opOverflow)
+      return failure();
     return value.bitcastToAPInt().getZExtValue();
   }
   if (text == "True" || text == "true")
@@ -79,7 +89,7 @@ FailureOr<uint64_t> ptoas::parseScalarWord(Type type, StringRef text) {
   int64_t value = 0;
   if (text.getAsInteger(0, value)) {
     uint64_t large = 0;
-    if (text.getAsInteger(0, large))
+    if (width < 64 || text.getAsInteger(0, large))
       return failure();
     return large;
   }

@@ -9,6 +9,16 @@ func.func @nobody(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector
 }
 
 // -----
+!V = !pto.tile_buf<vec, 8x32xf32>
+func.func @number(%b: i32, %v: !V) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{pipe id must be between 0 and 1073741823, got 4611686018427387903}}
+  pto.aiv_initialize_pipe {id = 4611686018427387903, dir_mask = 2, slot_size = 2048} (c2v_consumer_buf = %b : i32)
+  // expected-error @below {{pipe id must be between 0 and 1073741823, got 4611686018427387903}}
+  pto.tpush_to_aic(%v : !V) {id = 4611686018427387903, split = 0}
+  return
+}
+
+// -----
 !A = !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !H = !pto.tile_buf<vec, 16x32xf16>
 !V = !pto.tile_buf<vec, 16x32xf32>

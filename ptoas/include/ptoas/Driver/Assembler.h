@@ -8,6 +8,8 @@
 #define PTOAS_DRIVER_ASSEMBLER_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "ptoas/Dialect/PTO/IR/TileOpInfo.h"
 #include "llvm/Support/SourceMgr.h"
@@ -33,11 +35,31 @@ std::optional<mlir::pto::Arch> parseArchName(llvm::StringRef name);
 /// The dialects of a `.pto` file.
 void registerPtoDialects(mlir::DialectRegistry &registry);
 
-/// Parses and verifies the main buffer of `sources`. Null on error; diagnostics go to the context.
+/// Parses and verifies the main buffer of `sources`. Null on error, also when the text nests more
+/// than 256 brackets deep; diagnostics go to the context.
 mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                               const AssemblerOptions &options);
 
-/// The checks that need the whole module (level, layouts, FIFOs, memory), and what the options ask to insert.
+/// One `.pto` file and its module, for the command line: diagnostics go to stderr with the lines
+/// that they are about, for as long as this object lives.
+class SourceFile {
+public:
+  SourceFile();
+
+  /// Reads `path` (`-`: standard input). On error `problem` says in one line what failed.
+  mlir::LogicalResult open(llvm::StringRef path, const AssemblerOptions &options,
+                           std::string &problem);
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module; // after open()
+
+private:
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler;
+};
+
+/// The checks that need the whole module (level, layouts, FIFOs, memory), and what the options ask
+/// to insert.
 mlir::LogicalResult checkModule(mlir::ModuleOp module, const AssemblerOptions &options);
 
 /// Rewrites what native code has no instruction for: FIFOs become calls of `pto_fifo_*`.

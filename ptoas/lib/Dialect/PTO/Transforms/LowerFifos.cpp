@@ -22,6 +22,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include <map>
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_LOWERFIFOS
@@ -62,7 +63,7 @@ struct Slot {
 };
 
 struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
-  DenseMap<int64_t, Slot> fifos;
+  std::map<int64_t, Slot> fifos;
 
   // The producer's tile gives the slot its shape; vector lanes with a split fill half of it each.
   LogicalResult collect(Operation *push) {
@@ -237,8 +238,19 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
 
   void runOnOperation() override {
     SmallVector<Operation *> pushes, pops, others;
-    DenseMap<int64_t, int64_t> slotCounts;
+    std::map<int64_t, int64_t> slotCounts;
+    bool failedAny = false;
     getOperation().walk([&](Operation *op) {
+      if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, AicInitializePipeOp,
+              AivInitializePipeOp>(op)) {
+        // The run-time library numbers FIFOs in 32 bits.
+        int64_t id = intAttr(op, "id", 0);
+        if (id < 0 || id > INT32_MAX / 2) {
+          op->emitOpError() << "pipe id must be between 0 and " << INT32_MAX / 2 << ", got " << id;
+          failedAny = true;
+          return;
+        }
+      }
       if (isa<TPushToAivOp, TPushToAicOp>(op))
         pushes.push_back(op);
       else if (isa<TPopFromAicOp, TPopFromAivOp>(op))
@@ -250,7 +262,8 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
       } else if (isa<TFreeFromAicOp, TFreeFromAivOp, ReserveBufferOp, ImportReservedBufferOp>(op))
         others.push_back(op);
     });
-    bool failedAny = false;
+    if (failedAny)
+      return signalPassFailure();
     for (Operation *push : pushes)
       failedAny |= failed(collect(push));
     for (auto &[fifo, slot] : fifos)
