@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -36,13 +37,14 @@ def pypto(cases: Path, options) -> tuple[int, int, str]:
 
 def pto(cases: Path, options) -> tuple[int, int, str]:
     tools = options.build / "bin"
-    template = f"{tools / 'pto-run'} {{file}} --entry {{entry}} {{io}}"
+    assemble = shlex.quote(str(tools / "ptoas")) + " --emit-pto-ir"
+    template = shlex.quote(str(tools / "pto-run")) + " {file} --entry {entry} {io}"
     command = [
         sys.executable,
         str(cases / "pto/run.py"),
         str(cases / "pto"),
         "--ptoas",
-        str(tools / "ptoas"),
+        assemble,
         "--run",
         template,
     ]
