@@ -9,8 +9,6 @@
 #include "pypto/Dialect/PyPTO/IR/PyPTO.h"
 #include "pypto/Importer/Importer.h"
 #include "pypto/Transforms/Passes.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
@@ -216,28 +214,10 @@ private:
     }
   }
 
-  /// An internal error keeps the module that caused it, and says where.
+  /// The module that the code generator failed on. The caller decides where it is kept.
   void keepReproducer(ModuleOp module) {
-    llvm::SmallString<128> folder;
-    if (const char *cache = std::getenv("PTO_CACHE_DIR"))
-      folder = cache;
-    else if (!llvm::sys::path::home_directory(folder))
-      return;
-    else
-      llvm::sys::path::append(folder, ".cache", "pto-stack");
-    llvm::sys::path::append(folder, "internal-errors");
-    if (llvm::sys::fs::create_directories(folder))
-      return;
-    int descriptor;
-    llvm::SmallString<128> path;
-    llvm::sys::path::append(folder, program.name + "-%%%%%%.mlir");
-    if (llvm::sys::fs::createUniqueFile(folder, descriptor, path))
-      return;
-    llvm::raw_fd_ostream out(descriptor, true);
+    llvm::raw_string_ostream out(result.reproducer);
     module.print(out);
-    for (Diagnostic &diagnostic : result.diagnostics)
-      if (diagnostic.kind == ErrorKind::Internal)
-        diagnostic.notes.push_back({"the module is kept in " + path.str().str(), {}});
   }
 
   MLIRContext &context;
@@ -256,11 +236,6 @@ CompileResult compile(const Program &program, const std::vector<ArgSpec> &args, 
   ContextPool::Lease context = ContextPool::take();
   Compilation(*context, program, args, options, result).run();
   return result;
-}
-
-std::string buildId() {
-  const auto &host = ptoas::native::HostTarget::host();
-  return std::string("pypto " __DATE__ " " __TIME__ " ") + host.cpu + " " + host.features;
 }
 
 } // namespace pypto

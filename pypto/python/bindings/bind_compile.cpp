@@ -234,15 +234,13 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
               put(dict.get(), "unit", unitDict(result.unit)) &&
               put(dict.get(), "others", listOf(result.others, unitDict)) &&
               put(dict.get(), "diagnostics", listOf(result.diagnostics, diagnosticTuple)) &&
-              put(dict.get(), "bake", listOf(result.bakeScalars, number));
+              put(dict.get(), "bake", listOf(result.bakeScalars, number)) &&
+              put(dict.get(), "reproducer", text(result.reproducer));
   return good ? dict.release() : nullptr;
 }
 
-PyObject *buildIdText(PyObject *, PyObject *) { return text(buildId()); }
-
 PyMethodDef functions[] = {
     {"compile", compileProgram, METH_VARARGS, "compile(name, is_class, records, args, options)"},
-    {"build_id", buildIdText, METH_NOARGS, "Digest of what generated code depends on."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -137,7 +137,7 @@ def _raise_or_warn(name: str, result: dict[str, Any], records: list[Record]) -> 
     """Raises the first error with the others attached; gives the warnings that it showed."""
     found = [d for d in result["diagnostics"] if d[0] != "Warning"]
     if found or not result["ok"]:
-        raise _error(name, found, records)
+        raise _error(name, found, records, result.get("reproducer", ""))
     shown = []
     for _, message, span, hint, _ in result["diagnostics"]:
         text = f"{message} ({hint})" if hint else message
@@ -151,7 +151,9 @@ def _replay(shown: list[list]) -> None:
         warnings.warn_explicit(text, UserWarning, filename, line)
 
 
-def _error(name: str, diagnostics: list[tuple], records: list[Record]) -> Exception:
+def _error(
+    name: str, diagnostics: list[tuple], records: list[Record], module: str = ""
+) -> Exception:
     if not diagnostics:
         diagnostics = [
             ("Internal", "the compiler failed without a reason", ("", 0, 0, 0, 0), "", [])
@@ -159,7 +161,7 @@ def _error(name: str, diagnostics: list[tuple], records: list[Record]) -> Except
     internal = [d for d in diagnostics if d[0] == "Internal"]
     if internal and len(internal) == len(diagnostics):
         text = f"{name}: {internal[0][1]}"
-        return InternalError(text, _reproducer(name, diagnostics, records))
+        return InternalError(text, _reproducer(name, diagnostics, records, module))
     made = [_one_error(d, records) for d in diagnostics if d[0] != "Internal"]
     made[0].others = made[1:]
     return made[0]
@@ -189,8 +191,13 @@ def _line(filename: str, number: int, records: list[Record]) -> str:
     return linecache.getline(filename, number).rstrip("\n")
 
 
-def _reproducer(name: str, diagnostics: list[tuple], records: list[Record]) -> str | None:
-    """Writes what shows an internal error again into a folder of its own and gives its path."""
+def _reproducer(
+    name: str, diagnostics: list[tuple], records: list[Record], module: str
+) -> str | None:
+    """Writes what shows an internal error again into a folder of its own and gives its path.
+
+    `module` is the IR that the code generator failed on, if it came that far.
+    """
     root = knobs.get("PTO_REPRODUCER_DIR") or os.path.join(
         knobs.get("PTO_CACHE_DIR"), "reproducers"
     )
@@ -204,6 +211,9 @@ def _reproducer(name: str, diagnostics: list[tuple], records: list[Record]) -> s
             for kind, message, span, _, notes in diagnostics:
                 file.write(f"{kind}: {message}\n  {span}\n")
                 file.writelines(f"  {note}\n" for note, _ in notes)
+        if module:
+            with open(os.path.join(folder, "module.mlir"), "w", encoding="utf-8") as file:
+                file.write(module)
     except OSError:
         return None
     return folder

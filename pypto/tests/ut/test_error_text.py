@@ -109,3 +109,23 @@ def test_internal_errors_name_a_folder_with_the_program(tmp_path, monkeypatch):
     assert "fault of pypto" in str(error)
     assert os.path.dirname(error.reproducer) == str(tmp_path / "found")
     assert "pass failed" in open(os.path.join(error.reproducer, "error.txt")).read()
+    assert not os.path.exists(os.path.join(error.reproducer, "module.mlir"))
+
+
+def test_internal_errors_keep_the_module_beside_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("PTO_REPRODUCER_DIR", str(tmp_path / "found"))
+    found = diagnostic("Internal", "no code")
+    result = {"ok": False, "diagnostics": [found], "reproducer": "module {}\n"}
+    with pytest.raises(pypto.InternalError) as caught:
+        bridge._raise_or_warn("entry", result, [])
+    folder = caught.value.reproducer
+    assert sorted(os.listdir(folder)) == ["error.txt", "module.mlir", "program.py"]
+    assert open(os.path.join(folder, "module.mlir")).read() == "module {}\n"
+
+
+def test_a_full_disk_leaves_the_error(monkeypatch):
+    """/dev/full as a folder of reproducers cannot hold any."""
+    monkeypatch.setenv("PTO_REPRODUCER_DIR", "/dev/full")
+    error = bridge._error("entry", [diagnostic("Internal", "no code")], [], "module {}")
+    assert error.reproducer is None
+    assert "no code" in str(error)

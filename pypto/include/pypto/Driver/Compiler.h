@@ -1,7 +1,7 @@
 //===- Compiler.h - from a Python program to machine code -----------------===//
 //
 // The whole compiler behind a plain C++ interface: the bindings and tests use
-// only this. Everything runs in process; nothing is written unless asked for.
+// only this. Everything runs in process; nothing is written to disk.
 // Thread-safe: each call owns its MLIRContext (a warm one is reused from a pool).
 //
 //===----------------------------------------------------------------------===//
@@ -63,13 +63,11 @@ struct CompileResult {
   std::vector<CompiledUnit> others;     // class programs with several orchestrations
   std::vector<Diagnostic> diagnostics;  // errors and warnings, in source order
   std::vector<int> bakeScalars;         // arguments that must be passed again as Scalar (a constant is needed)
+  std::string reproducer;               // after an internal error: the IR that the code generator failed on
 };
 
 CompileResult compile(const Program &program, const std::vector<ArgSpec> &args,
                       const CompileOptions &options);
-
-/// Digest of everything that generated code depends on in this library and host: part of cache keys.
-std::string buildId();
 
 } // namespace pypto
 #endif // PYPTO_DRIVER_COMPILER_H
