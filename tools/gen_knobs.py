@@ -39,7 +39,7 @@ def cpp(knobs: list[dict]) -> str:
 
 
 PYTHON_HEAD = '''\
-"""Every environment variable of the stack: type, default and one line of help.
+"""The environment variables that the stack reads: type, default and one line of help.
 
 Made by tools/gen_knobs.py from tools/knobs.toml; do not edit.
 

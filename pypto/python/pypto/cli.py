@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"pto {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
     commands.add_parser("doctor", help="what is installed, what this CPU offers, what is missing")
-    commands.add_parser("knobs", help="every environment variable, its value and what it does")
+    commands.add_parser("knobs", help="the environment variables, their values and what they do")
     cached = commands.add_parser("cache", help="compiled programs on disk")
     cached.add_argument("action", choices=["show", "clear"], nargs="?", default="show")
     runner = commands.add_parser("run", help="run a Python file; errors in programs show as text")

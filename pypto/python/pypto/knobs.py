@@ -1,4 +1,4 @@
-"""Every environment variable of the stack: type, default and one line of help.
+"""The environment variables that the stack reads: type, default and one line of help.
 
 Made by tools/gen_knobs.py from tools/knobs.toml; do not edit.
 
@@ -130,6 +130,61 @@ KNOBS: tuple[Knob, ...] = (
         "flag",
         False,
         "queue every operator of the simulated NPU behind its call",
+    ),
+    Knob(
+        "TASK_QUEUE_ENABLE",
+        "choice",
+        "1",
+        "operators of the simulated NPU go through a queue: 0 no, 1 yes, 2 yes and graphs refuse it",
+        ("0", "1", "2"),
+    ),
+    Knob(
+        "PER_STREAM_QUEUE",
+        "flag",
+        False,
+        "each stream of the simulated NPU has a task queue of its own",
+    ),
+    Knob(
+        "ASCEND_LAUNCH_BLOCKING",
+        "flag",
+        False,
+        "wait for the simulated NPU after each operator",
+    ),
+    Knob(
+        "ASCEND_RT_VISIBLE_DEVICES",
+        "text",
+        "",
+        "simulated NPUs that torch sees, as 0,2 (unset: all)",
+    ),
+    Knob(
+        "SIMPLER_SCHEDULER_TIMEOUT_MS",
+        "int",
+        10000,
+        "milliseconds without progress after which a run is stopped as deadlocked",
+    ),
+    Knob(
+        "SIMPLER_CXX",
+        "text",
+        "",
+        "C++20 compiler for kernels that simpler builds from source (empty: the first one found)",
+    ),
+    Knob(
+        "PTO2_RING_TASK_WINDOW",
+        "text",
+        "",
+        "tasks that may be in flight, one number for all rings or four (empty: the run's own)",
+    ),
+    Knob(
+        "PTO2_RING_HEAP",
+        "text",
+        "",
+        "bytes of intermediate tensors in flight, one number for all rings or four (empty: the run's own)",
+    ),
+    Knob(
+        "PTO2_RING_DEP_POOL",
+        "text",
+        "",
+        "dependencies that may be in flight, one number for all rings or four (empty: the run's own)",
     ),
 )
 

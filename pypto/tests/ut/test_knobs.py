@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,3 +55,20 @@ def test_wrong_values_name_the_variable(monkeypatch, env, text, what):
 def test_empty_is_unset(monkeypatch):
     monkeypatch.setenv("PTO_CACHE_SIZE", "")
     assert knobs.get("PTO_CACHE_SIZE") == 1 << 30
+
+
+READ = re.compile(
+    r"(?:getenv|environ\.get|variable|flag|bytes|budgetsFromEnvironment)\(\s*\"([A-Z][A-Z0-9_]+)\"|environ\[\"([A-Z][A-Z0-9_]+)\"\]"
+)
+OF_OTHERS = {"TORCH_DEVICE_BACKEND_AUTOLOAD"}  # PyTorch's own, kept as it was
+
+
+def test_the_list_holds_every_variable_that_sources_read():
+    read = set()
+    for system in ("support", "ptoas", "simpler", "pypto", "torch-npu-sim"):
+        for file in (ROOT / system).rglob("*"):
+            if file.suffix in (".cpp", ".h", ".py") and "tests" not in file.parts:
+                found = READ.findall(file.read_text(errors="replace"))
+                read |= {name for pair in found for name in pair if name}
+    assert {"PTO_ISA", "PTO_NPU_SOC", "SIMPLER_CXX", "PTO2_RING_HEAP"} <= read  # the search works
+    assert read - OF_OTHERS <= {knob.env for knob in knobs.KNOBS}
