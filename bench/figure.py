@@ -28,9 +28,10 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        if self.higher_is_better:
-            return self.ours / self.peer
-        return self.peer / self.ours
+        better, worse = (self.ours, self.peer) if self.higher_is_better else (self.peer, self.ours)
+        if worse == 0:  # a count of none: there is no better, and nothing to divide by
+            return self.target
+        return better / worse
 
     @property
     def met(self) -> bool:
