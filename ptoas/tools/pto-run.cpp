@@ -11,6 +11,7 @@
 #include "ArgumentExtents.h"
 #include "EntryWrapper.h"
 #include "FifoRuntime.h"
+#include "GuardedMemory.h"
 #include "Npy.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
@@ -59,6 +60,7 @@ struct Argument {
   bool isArray = false, isWritten = false;
   std::string text; // value or path
   ptoas::NpyArray array;
+  std::unique_ptr<ptoas::GuardedMemory> memory; // what the kernel sees of it
 };
 
 using Entry = void (*)(void *words);
@@ -87,7 +89,7 @@ static std::vector<Argument> collectArguments() {
       argument.text = list[i];
       argument.isWritten = isWritten;
       argument.isArray = isWritten || StringRef(list[i]).ends_with(".npy");
-      found.push_back({list.getPosition(i), argument});
+      found.push_back({list.getPosition(i), std::move(argument)});
     }
   };
   add(args, false);
@@ -171,7 +173,11 @@ static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument
     if (have.drop_front() != wanted.drop_front())
       return error(argument.text + ": element type '" + have + "' where argument " +
                    llvm::Twine(i) + " needs '" + wanted + "'");
-    words.push_back(reinterpret_cast<uint64_t>(argument.array.data.data()));
+    argument.memory = std::make_unique<ptoas::GuardedMemory>(
+        ("argument " + llvm::Twine(i) + " ('" + argument.text + "')").str(), argument.array.data);
+    if (!argument.memory->data())
+      return error(argument.text + ": there is no memory for the array");
+    words.push_back(reinterpret_cast<uint64_t>(argument.memory->data()));
   }
   return llvm::Error::success();
 }
@@ -333,10 +339,13 @@ static int run() {
     entries.push_back({function, lanes[i]});
   }
   runOnce(entries, words);
-  for (const Argument &argument : arguments)
-    if (argument.isWritten)
-      if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
-        return fail(llvm::toString(std::move(error)));
+  for (Argument &argument : arguments) {
+    if (!argument.isWritten)
+      continue;
+    std::copy_n(argument.memory->data(), argument.memory->size(), argument.array.data.begin());
+    if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
+      return fail(llvm::toString(std::move(error)));
+  }
 
   if (launch.timedRuns) {
     // Results are written; further runs may change the arrays again.
