@@ -1,5 +1,6 @@
 //===- Annotation.cpp - types and directions of parameters ----------------===//
 #include "Annotation.h"
+#include "Extents.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace pypto::importer {
@@ -36,9 +37,12 @@ bool AnnotationReader::shapeOf(const Node &list, std::vector<ExtentSpec> &shape)
     for (const PyValue &item : value.items) {
       if (item.kind != PyValue::Int)
         return fail(list, ErrorKind::Type, "an extent of a shape is an integer");
+      if (item.integer <= 0)
+        return fail(list, ErrorKind::Type,
+                    "an extent must be positive, this one is " + std::to_string(item.integer));
       shape.push_back({item.integer, ""});
     }
-    return true;
+    return checkSize(list, shape);
   }
   for (const auto &item : list.list("elts")) {
     if (item->kind == "Name")
@@ -73,7 +77,20 @@ bool AnnotationReader::shapeOf(const Node &list, std::vector<ExtentSpec> &shape)
   if (shape.empty() || shape.size() > 5)
     return fail(list, ErrorKind::Type,
                 "a shape has 1 to 5 extents, this one has " + std::to_string(shape.size()));
-  return true;
+  return checkSize(list, shape);
+}
+
+bool AnnotationReader::checkSize(const Node &list, const std::vector<ExtentSpec> &shape) {
+  std::vector<std::optional<int64_t>> extents;
+  for (const ExtentSpec &extent : shape)
+    extents.push_back(extent.size);
+  auto fault = sizeFault(extents);
+  if (!fault)
+    return true;
+  const Node &at = list.kind != "Name" && fault->axis && list.list("elts").size() == extents.size()
+                       ? *list.list("elts")[*fault->axis]
+                       : list;
+  return fail(at, ErrorKind::Type, fault->message);
 }
 
 bool AnnotationReader::tensorSlots(const Node &subscript, ParamSpec &spec) {
@@ -182,9 +199,10 @@ bool AnnotationReader::read(const Node *annotation, ParamSpec &spec) {
                   "write pl.Array[4, pl.INT32]");
     std::string why;
     PyValue extent = env->evaluate(*slots->list("elts")[0], why);
-    if (extent.kind != PyValue::Int || extent.integer <= 0)
+    if (extent.kind != PyValue::Int || extent.integer <= 0 || extent.integer > maxArrayExtent)
       return fail(*slots->list("elts")[0], ErrorKind::Type,
-                  "the extent of pl.Array is a positive constant");
+                  "the extent of pl.Array is a constant from 1 to " +
+                      std::to_string(maxArrayExtent));
     spec.extent = extent.integer;
     return dtypeOf(*slots->list("elts")[1], spec.dtype);
   }

@@ -44,6 +44,7 @@ public:
 private:
   bool tensorSlots(const ast::Node &subscript, ParamSpec &spec);
   bool shapeOf(const ast::Node &list, std::vector<ExtentSpec> &shape);
+  bool checkSize(const ast::Node &list, const std::vector<ExtentSpec> &shape);
   bool dtypeOf(const ast::Node &node, std::optional<DType> &dtype);
   bool fail(const ast::Node &node, ErrorKind kind, std::string message, std::string help = "") {
     report(node, kind, std::move(message), std::move(help));

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ConstantRange.h"
+#include "Extents.h"
 #include "Walker.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -80,7 +81,31 @@ bool Walker::deduce(Bound &bound, std::vector<Val> &results) {
     unsupported(*bound.call, "pl." + bound.name + " is not supported yet");
     return false;
   }
-  return (this->*it->second)(bound, results);
+  if (!(this->*it->second)(bound, results))
+    return false;
+  const Node *at = bound.call;
+  for (const char *parameter : {"shape", "shapes"})
+    if (auto given = bound.nodes.find(parameter); given != bound.nodes.end() && given->second)
+      at = given->second;
+  for (const Val &result : results)
+    if (!checkSize(*at, "pl." + bound.name, result))
+      return false;
+  return true;
+}
+
+bool Walker::checkSize(const Node &list, llvm::StringRef what, const Val &value) {
+  if (!value.isShaped())
+    return true;
+  std::vector<std::optional<int64_t>> extents;
+  for (const Affine &extent : value.shape)
+    extents.push_back(extent.isConstant() ? std::optional(extent.constant) : std::nullopt);
+  auto fault = sizeFault(extents);
+  if (!fault)
+    return true;
+  bool named = fault->axis && (list.kind == "List" || list.kind == "Tuple") &&
+               list.list("elts").size() == extents.size();
+  invalid(named ? *list.list("elts")[*fault->axis] : list, what + ": " + fault->message);
+  return false;
 }
 
 static bool isTileForm(const SignatureRow &row) {
@@ -330,6 +355,13 @@ bool Walker::deduceSystem(Bound &bound, std::vector<Val> &results) {
       if (bound["extent"].isScalar())
         askToBake(bound["extent"]);
       invalid(bound.at("extent"), function + ": the extent is a positive constant");
+      return false;
+    }
+    if (*extent > maxArrayExtent) {
+      invalid(bound.at("extent"),
+              function + ": extent " + llvm::Twine(*extent) + " is larger than " +
+                  llvm::Twine(maxArrayExtent),
+              "use pl.create_tensor for large data");
       return false;
     }
     if (isFloat(*type)) {

@@ -1,5 +1,6 @@
 //===- Importer.cpp - from Python's syntax tree to the pypto dialect ------===//
 #include "pypto/Importer/Importer.h"
+#include "Extents.h"
 #include "Walker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -280,6 +281,11 @@ private:
                "");
         return;
       }
+      std::vector<std::optional<int64_t>> extents;
+      for (int64_t extent : arg.shape)
+        extents.push_back(extent < 0 ? std::nullopt : std::optional(extent));
+      if (auto fault = sizeFault(extents))
+        report(at, ErrorKind::Type, "the argument for " + name + ": " + fault->message, "");
       return;
     }
     // As annotated.

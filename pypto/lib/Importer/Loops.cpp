@@ -6,6 +6,7 @@
 // walked again. `break` and `continue` become flags.
 //
 //===----------------------------------------------------------------------===//
+#include "Extents.h"
 #include "Walker.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -221,6 +222,10 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
              "use pl.range");
       return false;
     }
+    if (v.integer() && (*v.integer() > maxLoopBound || *v.integer() < -maxLoopBound)) {
+      syntax(*a, name + ": bound " + llvm::Twine(*v.integer()) + " is outside -2^62..2^62");
+      return false;
+    }
     bounds.push_back(castScalar(v, DType::Index, locationOf(*a)));
   }
   form.low = bounds.size() > 1 ? bounds[0] : constantInt(0);
@@ -228,6 +233,10 @@ bool Walker::parseLoop(const Node &node, LoopForm &form) {
   form.step = bounds.size() > 2 ? bounds[2] : constantInt(1);
   if (form.step.integer() == 0) {
     syntax(*args[2], name + ": the step is zero");
+    return false;
+  }
+  if (auto step = form.step.integer(); step && (*step > maxExtent || *step < -maxExtent)) {
+    syntax(*args[2], name + ": step " + llvm::Twine(*step) + " is outside -2^31..2^31");
     return false;
   }
   if (form.kind == LoopForm::Pipeline) {
@@ -292,7 +301,8 @@ void Walker::whileStatement(const Node &node) {
 
 void Walker::unrollLoop(const LoopForm &form) {
   int64_t low = *form.low.integer(), high = *form.high.integer(), step = *form.step.integer();
-  int64_t trips = step > 0 ? (high - low + step - 1) / step : (low - high - step - 1) / -step;
+  int64_t distance = step > 0 ? high - low : low - high;
+  int64_t trips = distance > 0 ? (distance - 1) / std::abs(step) + 1 : 0;
   if (trips > 4096) {
     syntax(*form.node->get("iter"),
            "pl.unroll would repeat its body " + llvm::Twine(trips) + " times", "use pl.range");

@@ -69,7 +69,12 @@ Val Walker::foldBinary(const Node &node, llvm::StringRef op, const Val &left, co
   else if (op == "FloorDiv" || op == "Mod" || op == "Div") {
     if (y == 0)
       return invalid(node, "division by zero");
-    if (op == "Div") {
+    if (y == -1) { // the processor traps where the quotient does not fit
+      if (op == "Mod")
+        r = 0;
+      else
+        overflow = llvm::SubOverflow(int64_t(0), x, r);
+    } else if (op == "Div") {
       if (x % y != 0)
         return constantFloat(static_cast<double>(x) / static_cast<double>(y));
       r = x / y;

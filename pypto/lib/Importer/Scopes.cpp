@@ -1,4 +1,5 @@
 //===- Scopes.cpp - pl.at, pl.spmd, pl.scope, pl.cluster, pl.split_aiv ----===//
+#include "Extents.h"
 #include "Walker.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -454,6 +455,11 @@ void Walker::spmdScope(const Node &node, const Node &call, const Node *as, const
   }
   if (cores.integer() && *cores.integer() <= 0) {
     syntax(*count, "the number of blocks must be positive, it is " + llvm::Twine(*cores.integer()));
+    return;
+  }
+  if (cores.integer() && *cores.integer() > maxExtent) {
+    syntax(*count, "the number of blocks is at most " + llvm::Twine(maxExtent) + ", it is " +
+                       llvm::Twine(*cores.integer()));
     return;
   }
   const auto &body = node.list("body");

@@ -214,6 +214,8 @@ Val Walker::slice(const Node &at, const Val &base, const Window &window,
     }
 
   Val type = shaped(base.kind, base.dtype, sizes, valid);
+  if (!checkSize(at, "slice", type))
+    return Val();
   for (auto it = window.dropped.rbegin(); it != window.dropped.rend(); ++it) {
     type.shape.erase(type.shape.begin() + *it);
     type.valid.erase(type.valid.begin() + *it);

@@ -1,4 +1,5 @@
 //===- Tasks.cpp - submit, dependencies, predicates -----------------------===//
+#include "Extents.h"
 #include "Walker.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -191,6 +192,9 @@ Val Walker::submit(const Node &node, bool spmd) {
       Val cores = expr(value);
       if (cores.integer() && *cores.integer() <= 0)
         return syntax(value, "core_num must be positive, it is " + llvm::Twine(*cores.integer()));
+      if (cores.integer() && *cores.integer() > maxExtent)
+        return syntax(value, "core_num is at most " + llvm::Twine(maxExtent) + ", it is " +
+                                 llvm::Twine(*cores.integer()));
       launchParts.coreNum = indexOf(cores, value);
       if (!launchParts.coreNum)
         return Val();

@@ -203,6 +203,8 @@ private:
 
   //===-- Type deduction (Deduce*.cpp): result types of ops, errors reported --===//
   bool deduce(Bound &bound, std::vector<Val> &results);
+  /// Reports a size that no memory has; `list` is the list of extents, if one is written.
+  bool checkSize(const ast::Node &list, llvm::StringRef what, const Val &value);
   bool deduceCreate(Bound &bound, std::vector<Val> &results);
   bool deduceMove(Bound &bound, std::vector<Val> &results);
   bool deduceReshape(Bound &bound, std::vector<Val> &results);

@@ -22,8 +22,13 @@ static int64_t capacity(MemorySpace space, bool a5) {
   case MemorySpace::Acc:
     return (a5 ? 256 : 128) * 1024;
   default:
-    return INT64_MAX;
+    return INT32_MAX; // whatever the hardware has, the process must hold it
   }
+}
+
+static int64_t saturatingSum(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? INT64_MAX : sum;
 }
 
 static std::string describe(Location loc) {
@@ -58,7 +63,7 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
     };
     int64_t total = 0;
     for (const Life &life : lives)
-      total += life.buffer->bytes();
+      total = saturatingSum(total, life.buffer->bytes());
     if (total <= limit)
       continue;
     int64_t peak = 0;
@@ -67,7 +72,7 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
       int64_t sum = 0;
       for (const Life &life : lives)
         if (aliveAt(life, at.from))
-          sum += life.buffer->bytes();
+          sum = saturatingSum(sum, life.buffer->bytes());
       if (sum > peak)
         peak = sum, where = at.from;
     }

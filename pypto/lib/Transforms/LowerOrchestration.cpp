@@ -9,6 +9,7 @@
 #include "PtoEmitter.h"
 #include "TensorRoots.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -108,6 +109,27 @@ private:
     auto made = func::CallOp::create(b, loc, function, args);
     return made.getNumResults() ? made.getResult(0) : Value();
   }
+  /// `value` in 32 bits. One that 32 bits do not hold (`isSize`: also a negative one) ends the run with an error.
+  Value narrowed(Value value, bool isSize, StringRef what) {
+    APInt known;
+    if (matchPattern(value, m_ConstantInt(&known)) && known.isSignedIntN(32) && !(isSize && known.isNegative()))
+      return i32(known.getSExtValue());
+    Value word = toWord(value), cut = arith::TruncIOp::create(b, loc, b.getI32Type(), word);
+    Value wrong = isSize ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, word, i64(INT32_MAX))
+                         : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, word,
+                                                 arith::ExtSIOp::create(b, loc, b.getI64Type(), cut));
+    std::string message = (what + (isSize ? " is outside 0..2^31-1" : " does not fit into 32 bits")).str();
+    if (auto at = loc->findInstanceOf<FileLineColLoc>())
+      message = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ": " + message).str();
+    auto test = scf::IfOp::create(b, loc, wrong, false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(test.thenBlock());
+      call("simpler_fail", {run_, i32(invalidArguments), string(message)});
+    }
+    return arith::SelectOp::create(b, loc, wrong, i32(0), cut);
+  }
+  static constexpr int32_t invalidArguments = 5; // SIMPLER_INVALID_ARGS
   /// An array of 64-bit words from index values.
   Value words(Value &slot, ValueRange values) {
     Value memory = scratch(slot, 8 * 8);
@@ -315,7 +337,7 @@ private:
       return op.emitError("create_tensor: a tensor has 1 to 5 axes");
     Value shape = scratch(shapeScratch, 4 * 8);
     for (auto [i, extent] : llvm::enumerate(op.getShape()))
-      put(arith::IndexCastOp::create(b, loc, b.getI32Type(), map.lookup(extent)), shape, 4 * i);
+      put(narrowed(map.lookup(extent), true, ("create_tensor: extent " + Twine(i)).str()), shape, 4 * i);
     Value init = LLVM::ZeroOp::create(b, loc, pointer);
     if (auto value = op.getInitValue()) {
       double real = 0;
@@ -432,7 +454,7 @@ private:
       put(i8(tag), tagList, i);
     for (auto [i, word] : llvm::enumerate(scalars))
       put(word, wordList, 8 * i);
-    Value blocks = op.getCoreNum() ? Value(arith::IndexCastOp::create(b, loc, b.getI32Type(), map.lookup(op.getCoreNum()))) : i32(1);
+    Value blocks = op.getCoreNum() ? narrowed(map.lookup(op.getCoreNum()), false, "the number of blocks") : i32(1);
     Value options = launchOptions(blocks, op.getDeps(), op);
     if (op.getPredicateTensor()) {
       int64_t code = llvm::StringSwitch<int64_t>(op.getPredicateOp().value_or("eq"))
@@ -440,7 +462,7 @@ private:
       put(i8(code), options, LaunchLayout::predicateOp);
       put(map.lookup(op.getPredicateTensor()), options, LaunchLayout::predicateTensor);
       for (auto [i, index] : llvm::enumerate(op.getPredicateIndices()))
-        put(arith::IndexCastOp::create(b, loc, b.getI32Type(), map.lookup(index)), options, LaunchLayout::predicateIndex + 4 * i);
+        put(narrowed(map.lookup(index), true, "the index of a predicate"), options, LaunchLayout::predicateIndex + 4 * i);
       put(i64(op.getPredicateTarget().value_or(0)), options, LaunchLayout::predicateTarget);
     }
     Value record = kernelRecord(kernel);

@@ -13,6 +13,7 @@
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "pypto/Dialect/PyPTO/IR/OpTable.h"
 #include "pypto/Transforms/Passes.h"
+#include <map>
 
 namespace pypto {
 
@@ -129,7 +130,7 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   llvm::DenseMap<Value, Value> arrays;
   llvm::DenseMap<unsigned, Value> shared;
-  llvm::DenseMap<int64_t, Value> constants;
+  std::map<int64_t, Value> constants; // every number may occur, DenseMap reserves two
   llvm::DenseMap<unsigned, Memory> memories;
   llvm::DenseMap<int, Value> specials; // Hidden::Kind -> argument
 };

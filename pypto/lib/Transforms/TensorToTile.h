@@ -11,6 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "pypto/Dialect/PyPTO/IR/OpTable.h"
 #include "pypto/Dialect/PyPTO/IR/PyPTO.h"
+#include <map>
 
 namespace pypto {
 
@@ -77,7 +78,8 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::IRMapping map;
-  llvm::DenseMap<int64_t, Value> constants; // index constants, at the head of the kernel
+  // Index constants, at the head of the kernel; a DenseMap would reserve two numbers.
+  std::map<int64_t, Value> constants;
   mlir::Block *entry = nullptr;
   // Inside pl.split_aiv: the lane that is being written, and what pl.aic_gather joined so far.
   std::optional<int64_t> lane;

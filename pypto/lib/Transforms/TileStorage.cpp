@@ -19,7 +19,9 @@ Value viewBase(Value value) {
 int64_t TileStorage::Buffer::bytes() const {
   Type element = type.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return llvm::alignTo(type.getShape()[0] * type.getShape()[1] * bits / 8, 32);
+  uint64_t elements = llvm::SaturatingMultiply<uint64_t>(type.getShape()[0], type.getShape()[1]);
+  uint64_t bytes = bits % 8 ? llvm::divideCeil(elements, 8) * bits : llvm::SaturatingMultiply<uint64_t>(elements, bits / 8);
+  return llvm::alignTo(std::min(bytes, uint64_t(INT64_MAX) - 31), 32);
 }
 
 /// The instruction may write the buffer of an operand of the result's type.

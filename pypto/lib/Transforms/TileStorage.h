@@ -26,7 +26,7 @@ public:
     TileType type;                         // of the members, valid aside
     llvm::SmallVector<mlir::Value> values; // members that are not views
     llvm::SmallVector<std::pair<int, int>> lives;
-    int64_t bytes() const;
+    int64_t bytes() const; // saturates
   };
 
   explicit TileStorage(mlir::func::FuncOp kernel);

@@ -239,6 +239,89 @@ CASES = {
         "pl.cond",
     ),
     "unroll too long": ("for j in pl.unroll(100000):\n    pass", S, "100000 times", "pl.unroll"),
+    "unroll over everything": (
+        "for j in pl.unroll(-4611686018427387903, 4611686018427387903):\n    pass",
+        S,
+        "9223372036854775806 times",
+        "pl.unroll",
+    ),
+    "unroll bound": (
+        "for j in pl.unroll(9223372036854775807):\n    pass",
+        S,
+        "outside -2^62",
+        "922",
+    ),
+    "loop bound": (
+        "for j in pl.range(0, 9223372036854775807, 4):\n    pass",
+        S,
+        "outside -2^62",
+        "9223372036854775807",
+    ),
+    "loop step": (
+        "for j in pl.range(0, n, 4294967296):\n    pass",
+        S,
+        "outside -2^31",
+        "4294967296",
+    ),
+    # Sizes: at the extent that is too large, at the list where all together are.
+    "extent of create": (
+        "t = pl.create_tensor([4, 4294967297], dtype=pl.FP32)",
+        I,
+        "extent 4294967297 of axis 1 is larger than 2147483647",
+        "4294967297",
+    ),
+    "largest extent of all": (
+        "t = pl.create_tensor([9223372036854775807, 4], dtype=pl.FP32)",
+        I,
+        "extent 9223372036854775807 of axis 0",
+        "9223372036854775807",
+    ),
+    "elements of create": (
+        "t = pl.create_tensor([2147483647, 2147483647], dtype=pl.FP32)",
+        I,
+        "more than 2^58 elements",
+        "[2147483647",
+    ),
+    "extent of full": (
+        "with pl.at(level=pl.Level.CORE_GROUP):\n"
+        "    t = pl.full([2147483648, 4], dtype=pl.FP32, value=0.0)",
+        I,
+        "extent 2147483648 of axis 0",
+        "2147483648",
+    ),
+    "extent of reshape": (
+        "with pl.at(level=pl.Level.CORE_GROUP):\n"
+        "    t = pl.reshape(pl.exp(x), [4294967296, 4294967296])",
+        I,
+        "extent 4294967296 of axis 0",
+        "4294967296",
+    ),
+    "elements of reshape": (
+        "with pl.at(level=pl.Level.CORE_GROUP):\n"
+        "    t = pl.reshape(pl.exp(x), [2147483647, 2147483647, 2147483647])",
+        I,
+        "more than 2^58 elements",
+        "[2147483647",
+    ),
+    "extent of array": ("t = pl.array.create(2147483648, pl.INT32)", I, "larger than 65536", "214"),
+    "least integer by -1": (
+        "a = -9223372036854775807 - 1\nb = @@a // -1",
+        I,
+        "does not fit into 64 bits",
+        "a // -1",
+    ),
+    "least integer / -1": (
+        "a = -9223372036854775807 - 1\nb = @@a / -1",
+        I,
+        "does not fit into 64 bits",
+        "a / -1",
+    ),
+    "remainder by -1": (
+        "a = -9223372036854775807 - 1\nb = @@k // (a % -1)",
+        I,
+        "division by zero",
+        "k // ",
+    ),
     "carried type": (
         "a = x[0:8, :]\nfor j in pl.range(4):\n    @@a = x[0:4, :]\nb = pl.add(a, a)",
         T,
@@ -327,6 +410,7 @@ CASES = {
     "as on cluster": ("with pl.cluster() as t:\n    pass", S, "`as`", "t:"),
     "spmd without count": ("for j in pl.spmd():\n    pass", S, "number of blocks", "pl.spmd"),
     "spmd zero": ("for j in pl.spmd(0):\n    pass", S, "positive", "0)"),
+    "spmd too wide": ("for j in pl.spmd(4294967297):\n    pass", S, "at most 2147483647", "429"),
     "spmd float": ("for j in pl.spmd(f):\n    pass", S, "integer", "f)"),
     "spmd deps": ("for j in pl.spmd(2, deps=[]):\n    pass", S, "deps belongs", "[]"),
     "spmd idle": ("with pl.spmd(2):\n    y[:] = x", S, "neither reads the block index", "pl.spmd"),
@@ -545,6 +629,18 @@ FUNCTIONS = {
     "no annotation": ("def kernel(x, w):\n    return x", T, "'x' of 'kernel' has no annotation", 1),
     "no element type": ("def kernel(x: pl.Tensor[[4, 4]]):\n    return x", T, "element type", 1),
     "zero extent": ("def kernel(x: pl.Tensor[[0, 4], pl.FP32]):\n    return x", T, "positive", 1),
+    "large extent": (
+        "def kernel(x: pl.Tensor[[4294967296, 4], pl.FP32]):\n    return x",
+        T,
+        "extent 4294967296 of axis 0",
+        1,
+    ),
+    "large shape": (
+        "def kernel(x: pl.Tensor[[2147483647, 2147483647], pl.FP32]):\n    return x",
+        T,
+        "more than 2^58 elements",
+        1,
+    ),
     "unknown extent": ("def kernel(x: pl.Tensor[[Q, 4], pl.FP32]):\n    return x", N, "'Q'", 1),
     "float extent": ("def kernel(x: pl.Tensor[[1.5, 4], pl.FP32]):\n    return x", T, "integer", 1),
     "scalar out": (
