@@ -180,6 +180,60 @@ def test_negative_strides_are_refused(add_one):
         add_one(x[::-1], base())
 
 
+class Described:
+    """A BF16 array that is known by its __array_interface__ alone."""
+
+    def __init__(self, shape, strides=None):
+        self.dtype = "bfloat16"
+        self.held = np.zeros(64, np.int16)
+        interface = {**self.held.__array_interface__, "shape": shape, "strides": strides}
+        self.__array_interface__ = interface
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "error", "text"),
+    [
+        ([4, 8], None, TypeError, "x: shape and strides .* are no tuples"),
+        (7, None, TypeError, "x: shape and strides .* are no tuples"),
+        ((4, 8), 4, TypeError, "x: shape and strides .* are no tuples"),
+        ((4, 8), (32,), ValueError, "x: strides and shape .* differ in length"),
+        ((-4, 8), None, ValueError, "x: axis 0 has -4 elements"),
+        ((2**32, 8), None, ValueError, "x: axis 0 has 4294967296 elements"),
+        (("4", 8), None, TypeError, "x: 'str' object cannot be interpreted as an integer"),
+        ((2**70, 8), None, TypeError, "x: int too big to convert"),
+        ((2**31, 2**31, 2**31), None, ValueError, "x: axis 0 has stride 4611686018427387904"),
+        ((2**32 - 1,) * 5, None, ValueError, "x: axis 0 has stride 9223372036854775807"),
+    ],
+    ids=str,
+)
+def test_array_interfaces_that_make_no_sense(make, shape, strides, error, text):
+    with pytest.raises(error, match=text):
+        make("nothing", tensor("x", dtype="BF16"))(Described(shape, strides))
+
+
+def test_array_interfaces_are_read(make):
+    x = Described((4, 8), (16, 2))
+    d = torch.zeros(16, dtype=torch.int64)
+    slots = tensor("x", dtype="BF16"), tensor("d", "out", "INT64", (16,), ("",))
+    make("descriptor", *slots)(x, d)
+    assert d[0] == x.held.ctypes.data
+
+
+@pytest.mark.parametrize("large", [2**31, 3 * 2**30])
+def test_empty_tensors_have_any_extents(make, large):
+    shape = (0, -1, -1)
+    show = make(
+        "descriptor",
+        tensor("x", dtype="BF16", shape=shape, names=("", "", "")),
+        tensor("d", "out", "INT64", (16,), ("",)),
+    )
+    d = torch.zeros(16, dtype=torch.int64)
+    show(Described((0, large, large)), d)
+    fields = struct.unpack("<4Qi I4B5I Q5I36x", d.numpy().tobytes())
+    assert fields[10:13] == (0, large, large)
+    assert all(stride > 0 for stride in fields[16:19])
+
+
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_argument_counts(add_one, count):
     with pytest.raises(TypeError, match=f"program takes 2 arguments, got {count}"):

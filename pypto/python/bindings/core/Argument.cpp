@@ -3,6 +3,7 @@
 #include "DLPack.h"
 #include "Errors.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -228,16 +229,26 @@ bool Argument::readArrayInterface(PyObject *value) {
   if (!dataPair || !extents || !PyArg_ParseTuple(dataPair, "Kp", &address, &isReadOnly))
     return false;
   int64_t shapes[maxRank], stridesInBytes[maxRank];
-  Py_ssize_t count = PyTuple_Size(extents);
+  bool strided = steps && steps != Py_None;
+  if (!PyTuple_Check(extents) || (strided && !PyTuple_Check(steps))) {
+    setTypeError("shape and strides of __array_interface__ are no tuples");
+    return false;
+  }
+  Py_ssize_t count = PyTuple_GET_SIZE(extents);
   if (count > maxRank) {
     setValueError("rank " + std::to_string(count) + " is above 5");
     return false;
   }
-  bool strided = steps && steps != Py_None;
+  if (strided && PyTuple_GET_SIZE(steps) != count) {
+    setValueError("strides and shape of __array_interface__ differ in length");
+    return false;
+  }
   for (Py_ssize_t d = 0; d < count; ++d) {
-    shapes[d] = PyLong_AsLongLong(PyTuple_GetItem(extents, d));
+    shapes[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(extents, d));
     if (strided)
-      stridesInBytes[d] = PyLong_AsLongLong(PyTuple_GetItem(steps, d));
+      stridesInBytes[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(steps, d));
+    if (PyErr_Occurred())
+      return false;
   }
   return readTensor({reinterpret_cast<void *>(address), type, static_cast<int>(count), shapes,
                      strided ? stridesInBytes : nullptr, 1, isReadOnly != 0});
@@ -279,8 +290,8 @@ bool Argument::readTensor(const Source &source) {
   dtype = source.dtype;
   rank = source.rank;
   readOnly = source.readOnly;
-  if (rank > maxRank) {
-    setValueError("rank " + std::to_string(rank) + " is above 5");
+  if (rank < 0 || rank > maxRank) {
+    setValueError("rank " + std::to_string(rank) + (rank < 0 ? " is below 0" : " is above 5"));
     return false;
   }
   // A rank-0 tensor is handed over as one element.
@@ -290,17 +301,29 @@ bool Argument::readTensor(const Source &source) {
     contiguous = true;
     return true;
   }
-  int64_t packed = 1;
-  contiguous = true;
   bool empty = false;
-  for (int d = rank - 1; d >= 0; --d) {
+  for (int d = 0; d < rank; ++d) {
     shape[d] = source.shape[d];
     empty |= shape[d] == 0;
-    if (shape[d] > UINT32_MAX) {
+    if (shape[d] < 0 || shape[d] > UINT32_MAX) {
       setValueError("axis " + std::to_string(d) + " has " + std::to_string(shape[d]) +
-                    " elements; 2^32 - 1 is the limit");
+                    " elements; 0 to 2^32 - 1 are allowed");
       return false;
     }
+  }
+  int64_t packed = 1;
+  contiguous = true;
+  if (empty) {
+    // No element lies anywhere: any strides do.
+    for (int d = rank - 1; d >= 0; --d) {
+      strides[d] = packed;
+      if (__builtin_mul_overflow(packed, std::max<int64_t>(shape[d], 1), &packed) ||
+          packed > UINT32_MAX)
+        packed = 1;
+    }
+    return true;
+  }
+  for (int d = rank - 1; d >= 0; --d) {
     int64_t stride = packed;
     if (source.strides && shape[d] > 1) {
       stride = source.strides[d];
@@ -315,14 +338,9 @@ bool Argument::readTensor(const Source &source) {
     }
     strides[d] = stride;
     contiguous &= stride == packed;
-    packed *= shape[d] > 1 ? shape[d] : 1;
-  }
-  if (empty) {
-    // No element lies anywhere: any strides do.
-    for (int d = rank - 1, step = 1; d >= 0; --d)
-      strides[d] = step, step *= static_cast<int>(shape[d] > 1 ? shape[d] : 1);
-    contiguous = true;
-    return true;
+    // Beyond 2^63 elements no stride is the packed one any more.
+    if (__builtin_mul_overflow(packed, shape[d], &packed))
+      packed = INT64_MAX;
   }
   for (int d = 0; d < rank; ++d)
     if (strides[d] <= 0 || strides[d] > UINT32_MAX) {
