@@ -36,8 +36,9 @@ struct Gil {
   ~Gil() { PyGILState_Release(state); }
 };
 
-/// Drops the exception of a look-up that found nothing. An interrupt (Ctrl-C) that arrived during the look-up must not
-/// pass for that: it is armed again and comes when Python code runs next, after the compile at the latest.
+/// Drops the exception of a look-up that found nothing. An interrupt (Ctrl-C) that arrived during
+/// the look-up must not pass for that: it is armed again and comes when Python code runs next,
+/// after the compile at the latest.
 void forgetError() {
   bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
   PyErr_Clear();
@@ -183,9 +184,9 @@ private:
 };
 
 /// Evaluates expressions of Python values: operators, subscripts, attributes and a short list of
-/// builtins. No function of the user is called by name, but objects of the user run what they define
-/// for these: properties, __getitem__, operators. What Python itself would compute without end
-/// (powers, shifts, repeated or summed sequences) is limited.
+/// builtins. No function of the user is called by name, but objects of the user run what they
+/// define for these: properties, __getitem__, operators. What Python itself would compute without
+/// end (powers, shifts, repeated or summed sequences) is limited.
 class Evaluator {
 public:
   Evaluator(PyObject *globals, PyObject *locals) : globals(globals), locals(locals) {}

@@ -28,7 +28,8 @@ std::shared_ptr<Environment> environmentFor(PyObject *globals, PyObject *locals)
 /// is cached on the record as `_native`. Null with a Python error set on failure.
 std::shared_ptr<const Function> functionFromPython(PyObject *decoratedOrRecord);
 
-/// What the importer can know of a Python object; kind Opaque for anything else.
+/// What the importer can know of a Python object; kind Opaque for anything else, and for sequences
+/// of more than 65536 items (inner ones counted) or nested more than 32 deep.
 PyValue valueFromPython(PyObject *object);
 
 } // namespace pypto::bindings

@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from pypto.dtypes import DataType
-from pypto.errors import ParserSyntaxError
+from pypto.errors import InvalidOperationError, ParserSyntaxError
 
 # What can hold a newline or a bracket that does not count, and what counts.
 _TOKEN = re.compile(
@@ -173,6 +173,7 @@ def _visible_locals(frame) -> dict[str, Any]:
 
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, dict, tuple)
+_DEPTH = 32  # of containers in compile-time values; the compiler's limit too
 
 
 class Snapshot(NamedTuple):
@@ -258,6 +259,8 @@ def _resolve(
         try:
             following = getattr(value, name)
         except Exception:
+            # Perhaps only a comment names it. Where the program uses it, the compiler meets the
+            # error again and reports it with its position.
             break
         steps.append((vars(value) if isinstance(value, ModuleType) else value, name, following))
         value = following
@@ -273,7 +276,7 @@ def is_language(value: Any) -> bool:
     return isinstance(value, ModuleType) and value.__name__.startswith("pypto")
 
 
-def encode(value: Any) -> str | None:
+def encode(value: Any, depth: int = 0) -> str | None:
     """Text that tells compile-time values apart, or None for an object that is none."""
     if isinstance(value, (bool, type(None))):
         return repr(value)
@@ -285,10 +288,16 @@ def encode(value: Any) -> str | None:
         return f"f{value.hex()}"
     if isinstance(value, (str, bytes)):
         return repr(value)
-    if isinstance(value, (list, tuple)):
-        return f"({','.join(str(encode(item)) for item in value)})"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{encode(k)}:{encode(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, _CONTAINERS):
+        if depth == _DEPTH:
+            raise InvalidOperationError(
+                f"a list, tuple or dict that the program names is nested more than {_DEPTH} deep",
+                hint="a container must not hold itself",
+            )
+        if isinstance(value, dict):
+            pairs = (f"{encode(k)}:{encode(v, depth + 1)}" for k, v in value.items())
+            return "{" + ",".join(pairs) + "}"
+        return f"({','.join(str(encode(item, depth + 1)) for item in value)})"
     if isinstance(value, DataType):
         return f"d{value.name}"
     if type(value).__name__ == "DynVar":

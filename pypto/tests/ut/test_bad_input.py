@@ -6,14 +6,13 @@ import linecache
 import os
 import signal
 import threading
+import time
 
 import pytest
+import torch
 
 import pypto
 from pypto import bridge
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("pypto._compiler")
 
 SIGNATURE = "x: pl.Tensor[[16, 32], pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]"
 
@@ -200,7 +199,7 @@ def test_interrupt_during_compilation(monkeypatch):
             "    t = pl.create_tensor([16, 32], dtype=pl.FP32)\n"
             "    y[0:16, 0:32] = pl.add(t, 1.0)",
             6,
-            21,
+            25,
         ),
     ],
     ids=["never", "later", "in a kernel"],
@@ -226,3 +225,65 @@ def test_a_write_of_an_earlier_turn_may_come_first():
     x, y = tensors()
     entry_of(body, "turns.py")(x, y)
     torch.testing.assert_close(y, x + 2.0)
+
+
+class Unready:
+    @property
+    def tile(self):
+        raise RuntimeError("no tile size yet")
+
+
+HOLDS_ITSELF: list = [1]
+HOLDS_ITSELF.append(HOLDS_ITSELF)
+WIDE: list = [1.0]
+for _ in range(30):
+    WIDE = [WIDE, WIDE]
+
+
+def refused(factor: str, **values) -> pypto.Error:
+    """The error for a product with a factor that is computed at compile time."""
+    function = entry_of(SCOPE + f"y[0:16, 0:32] = pl.mul(x, {factor})", "values.py")
+    function.__pypto_function__.globals.update(values)
+    begin = time.monotonic()
+    with pytest.raises(pypto.Error) as caught:
+        function(*tensors())
+    assert time.monotonic() - begin < 5
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        "sum(range(10**9))",
+        "len(list(LONG))",
+        "max(range(2**70))",
+        "len([0] * 10**9)",
+        "len(10**9 * (0, 1))",
+        "sum(SUMMED)",
+    ],
+)
+def test_long_sequences_at_compile_time(factor):
+    error = refused(factor, LONG=range(10**10), SUMMED=[0] * 100_000)
+    assert "at most 65536 items" in str(error)
+    assert error.span.begin_line == 5
+
+
+def test_powers_of_powers_at_compile_time():
+    assert "wider than 64 bits" in str(refused("((9**1024)**1024)**1024 % 7"))
+
+
+def test_sequences_within_the_limits_have_a_value():
+    body = SCOPE + "y[0:16, 0:32] = pl.mul(x, sum(range(65536)) // 2147450880 + len([0] * 2) - 1)"
+    x, y = tensors()
+    entry_of(body, "short.py")(x, y)
+    torch.testing.assert_close(y, x * 2)
+
+
+def test_containers_that_hold_themselves():
+    assert "nested more than 32 deep" in str(refused("L[0]", L=HOLDS_ITSELF))
+
+
+def test_errors_of_properties_are_reported_where_they_are_used():
+    error = refused("CONFIG.tile", CONFIG=Unready())
+    assert "no tile size yet" in str(error)
+    assert (error.span.filename, error.span.begin_line) == ("values.py", 5)
