@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("pypto._compiler")
-pytest.importorskip("hypothesis")
-
-import random_programs  # noqa: E402
-from hypothesis import HealthCheck, given, settings  # noqa: E402
+import random_programs
+import torch
+from hypothesis import HealthCheck, given, settings
 
 
 def run(body, columns, a, b, n):

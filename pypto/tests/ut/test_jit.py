@@ -9,13 +9,11 @@ import sys
 
 import pypto.language as pl
 import pytest
+import torch
 from pypto.runtime import RunConfig
 
 import pypto
 from pypto import bridge, cache
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("pypto._compiler")
 
 ROWS = pl.dynamic("ROWS")
 TILE = 16

@@ -6,13 +6,11 @@ import os
 
 import pypto.language as pl
 import pytest
+import torch
 from pypto.runtime import RunConfig
 
 import pypto
 from pypto import ir, runtime
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("pypto._compiler")
 
 GAIN = """
 import pypto.language as pl
