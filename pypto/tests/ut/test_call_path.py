@@ -379,6 +379,31 @@ def test_changed_names_prepare_again(add_one, monkeypatch):
         LISTED.pop()
 
 
+@pytest.mark.parametrize(
+    ("raised", "prepared"), [(LookupError, 2), (KeyboardInterrupt, 1), (SystemExit, 1)]
+)
+def test_names_that_raise_when_they_are_looked_at(add_one, raised, prepared):
+    class Settings:
+        fails = False
+
+        @property
+        def size(self):
+            if self.fails:
+                raise raised
+            return SETTING
+
+    settings = Settings()
+    function = core.JITFunction(Impl(add_one, [(settings, "size", SETTING, None)]))
+    function(base(), base())
+    settings.fails = True
+    if issubclass(raised, Exception):
+        function(base(), base())
+    else:
+        with pytest.raises(raised):
+            function(base(), base())
+    assert function.impl.prepared == prepared
+
+
 def test_unreadable_arguments_name_the_parameter(add_one):
     function = core.JITFunction(Impl(add_one))
     with pytest.raises(TypeError, match="^y: element type torch.float64"):

@@ -47,6 +47,7 @@ PyObject *configName, *callKeyName, *bindName, *prepareName, *callName, *emptyKe
 JITFunctionObject *cast(PyObject *self) { return reinterpret_cast<JITFunctionObject *>(self); }
 
 /// Whether the name still means what it meant: the same object or an equal one of the same type.
+/// A name that raises means something else now; what is no Exception (Ctrl-C) stays set.
 bool holds(const Guard &guard) {
   PyObject *now = nullptr; // borrowed, or owned by `owned`
   PyObject *owned = nullptr;
@@ -61,8 +62,11 @@ bool holds(const Guard &guard) {
   if (now && (guard.copy || (!same && Py_TYPE(now) == Py_TYPE(guard.value))))
     same = PyObject_RichCompareBool(now, wanted, Py_EQ) == 1;
   Py_XDECREF(owned);
-  if (PyErr_Occurred())
-    PyErr_Clear();
+  if (PyErr_Occurred()) {
+    same = false;
+    if (PyErr_ExceptionMatches(PyExc_Exception))
+      PyErr_Clear();
+  }
   return same;
 }
 
@@ -183,8 +187,14 @@ PyObject *callWithOrdered(PyObject *self, PyObject *const *args, size_t count, P
   for (size_t at = 0; at < cache.size(); ++at) {
     Specialisation &entry = cache[at];
     Program *program = programOf(entry.executable);
-    if (!sameKey(entry.configKey, key) || !program->matches(view) || !holds(entry))
+    if (!sameKey(entry.configKey, key) || !program->matches(view))
       continue;
+    if (!holds(entry)) {
+      if (!PyErr_Occurred())
+        continue;
+      Py_DECREF(key);
+      return nullptr;
+    }
     Py_DECREF(key);
     PyObject *executable = Py_NewRef(entry.executable); // `cache` may change while it runs
     if (at)
