@@ -1,35 +1,12 @@
 //===- bind_ast.cpp - Python functions as plain C++ -----------------------===//
 #include "bind_ast.h"
+#include "PyRef.h"
 
 #include <array>
 #include <cstring>
 
 namespace pypto::bindings {
 namespace {
-
-/// An owned reference.
-class Ref {
-public:
-  Ref() = default;
-  explicit Ref(PyObject *owned) : object(owned) {}
-  Ref(Ref &&other) noexcept : object(other.object) { other.object = nullptr; }
-  Ref &operator=(Ref &&other) noexcept {
-    std::swap(object, other.object);
-    return *this;
-  }
-  Ref(const Ref &) = delete;
-  Ref &operator=(const Ref &) = delete;
-  ~Ref() { Py_XDECREF(object); }
-  static Ref borrow(PyObject *o) {
-    Py_XINCREF(o);
-    return Ref(o);
-  }
-  PyObject *get() const { return object; }
-  explicit operator bool() const { return object != nullptr; }
-
-private:
-  PyObject *object = nullptr;
-};
 
 struct Gil {
   PyGILState_STATE state = PyGILState_Ensure();
@@ -44,18 +21,6 @@ void forgetError() {
   PyErr_Clear();
   if (interrupted)
     PyErr_SetInterrupt();
-}
-
-std::string toString(PyObject *object) {
-  if (!object || !PyUnicode_Check(object))
-    return {};
-  Py_ssize_t size = 0;
-  const char *text = PyUnicode_AsUTF8AndSize(object, &size);
-  if (!text) {
-    forgetError();
-    return {};
-  }
-  return std::string(text, size);
 }
 
 Ref attribute(PyObject *object, const char *name) {

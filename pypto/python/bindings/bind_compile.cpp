@@ -5,6 +5,7 @@
 // programs and files.
 //
 //===----------------------------------------------------------------------===//
+#include "PyRef.h"
 #include "bind_ast.h"
 #include "pypto/Driver/Compiler.h"
 
@@ -12,27 +13,10 @@
 #include <vector>
 
 using namespace pypto;
+using bindings::Ref;
+using bindings::toString;
 
 namespace {
-
-/// Owns a reference.
-class Owned {
-public:
-  explicit Owned(PyObject *object = nullptr) : object_(object) {}
-  ~Owned() { Py_XDECREF(object_); }
-  Owned(const Owned &) = delete;
-  Owned &operator=(const Owned &) = delete;
-  PyObject *get() const { return object_; }
-  PyObject *release() {
-    PyObject *object = object_;
-    object_ = nullptr;
-    return object;
-  }
-  explicit operator bool() const { return object_ != nullptr; }
-
-private:
-  PyObject *object_;
-};
 
 PyObject *text(const std::string &value) {
   return PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "replace");
@@ -40,14 +24,14 @@ PyObject *text(const std::string &value) {
 
 /// Sets `dict[key]` and takes `value` over; false with an error set.
 bool put(PyObject *dict, const char *key, PyObject *value) {
-  Owned owned(value);
+  Ref owned(value);
   return value && PyDict_SetItemString(dict, key, value) == 0;
 }
 
 template <typename Range, typename Make> PyObject *listOf(const Range &range, Make make) {
-  Owned list(PyList_New(0));
+  Ref list(PyList_New(0));
   for (const auto &item : range) {
-    Owned made(list ? make(item) : nullptr);
+    Ref made(list ? make(item) : nullptr);
     if (!made || PyList_Append(list.get(), made.get()) != 0)
       return nullptr;
   }
@@ -99,7 +83,7 @@ PyObject *diagnosticTuple(const Diagnostic &diagnostic) {
 
 PyObject *paramDict(const ParamInfo &param) {
   static const char *const directions[] = {"in", "out", "inout"};
-  Owned dict(PyDict_New());
+  Ref dict(PyDict_New());
   bool good = dict && put(dict.get(), "name", text(param.name)) &&
               put(dict.get(), "direction", PyUnicode_FromString(directions[param.direction])) &&
               put(dict.get(), "tensor", PyBool_FromLong(param.isTensor)) &&
@@ -115,7 +99,7 @@ PyObject *pairTuple(const std::string &name, PyObject *value) {
 }
 
 PyObject *unitDict(const CompiledUnit &unit) {
-  Owned dict(PyDict_New());
+  Ref dict(PyDict_New());
   bool good =
       dict && put(dict.get(), "name", text(unit.name)) &&
       put(dict.get(), "code",
@@ -135,14 +119,8 @@ PyObject *unitDict(const CompiledUnit &unit) {
   return good ? dict.release() : nullptr;
 }
 
-std::string utf8(PyObject *object) {
-  Py_ssize_t size = 0;
-  const char *data = object ? PyUnicode_AsUTF8AndSize(object, &size) : nullptr;
-  return data ? std::string(data, static_cast<size_t>(size)) : std::string();
-}
-
 bool readInts(PyObject *sequence, std::vector<int64_t> &out) {
-  Owned fast(PySequence_Fast(sequence, "expected integers"));
+  Ref fast(PySequence_Fast(sequence, "expected integers"));
   if (!fast)
     return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i)
@@ -156,13 +134,13 @@ bool readArg(PyObject *tuple, ArgSpec &spec) {
     PyErr_SetString(PyExc_TypeError, "an argument specification is a tuple");
     return false;
   }
-  std::string kind = utf8(PyTuple_GET_ITEM(tuple, 0));
+  std::string kind = toString(PyTuple_GET_ITEM(tuple, 0));
   if (kind == "absent")
     return true;
   PyObject *word, *dtype, *first = nullptr, *second = nullptr;
   if (!PyArg_ParseTuple(tuple, "OO|OO", &word, &dtype, &first, &second))
     return false;
-  spec.dtype = utf8(dtype);
+  spec.dtype = toString(dtype);
   if (kind == "tensor") {
     spec.kind = ArgSpec::Tensor;
     return first && second && readInts(first, spec.shape) && readInts(second, spec.strides);
@@ -192,7 +170,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   Program program;
   program.name = name;
   program.isClass = isClass != 0;
-  Owned functions(PySequence_Fast(records, "records"));
+  Ref functions(PySequence_Fast(records, "records"));
   if (!functions)
     return nullptr;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(functions.get()); ++i) {
@@ -203,7 +181,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   }
   std::vector<ArgSpec> specs;
   if (args != Py_None) {
-    Owned fast(PySequence_Fast(args, "args"));
+    Ref fast(PySequence_Fast(args, "args"));
     if (!fast)
       return nullptr;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i)
@@ -212,7 +190,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   }
   CompileOptions options;
   if (PyObject *platform = PyDict_GetItemString(given, "platform"))
-    options.platform = utf8(platform);
+    options.platform = toString(platform);
   options.autoScope = flag(given, "auto_scope", options.autoScope);
   options.emitPto = flag(given, "emit_pto", options.emitPto);
   options.emitDumps = flag(given, "emit_dumps", options.emitDumps);
@@ -229,7 +207,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   if (PyErr_CheckSignals() != 0)
     return nullptr;
 
-  Owned dict(PyDict_New());
+  Ref dict(PyDict_New());
   bool good = dict && put(dict.get(), "ok", PyBool_FromLong(result.ok)) &&
               put(dict.get(), "unit", unitDict(result.unit)) &&
               put(dict.get(), "others", listOf(result.others, unitDict)) &&
