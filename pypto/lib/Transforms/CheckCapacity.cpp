@@ -82,18 +82,20 @@ static LogicalResult check(func::FuncOp kernel, bool a5) {
     for (const Life &life : lives)
       if (aliveAt(life, where))
         alive.push_back(life);
-    llvm::stable_sort(alive, [](const Life &a, const Life &b) { return a.buffer->bytes() > b.buffer->bytes(); });
+    llvm::stable_sort(
+        alive, [](const Life &a, const Life &b) { return a.buffer->bytes() > b.buffer->bytes(); });
     std::string table;
     llvm::raw_string_ostream out(table);
     for (const Life &life : alive) {
       Value value = life.buffer->values.front();
       ArrayRef<int64_t> shape = life.buffer->type.getShape();
-      out << "\n  " << shape[0] << "x" << shape[1] << " " << life.buffer->type.getElementType() << "  "
-          << life.buffer->bytes() << " bytes  " << describe(value.getLoc());
+      out << "\n  " << shape[0] << "x" << shape[1] << " " << life.buffer->type.getElementType()
+          << "  " << life.buffer->bytes() << " bytes  " << describe(value.getLoc());
     }
     return emitError(alive.front().buffer->values.front().getLoc())
-           << "the tiles of kernel '" << kernel.getName() << "' need " << peak << " bytes of " << stringifyMemorySpace(space)
-           << " memory at once, " << (a5 ? "a5" : "a2a3") << " has " << limit << "; alive at the same time:" << table
+           << "the tiles of kernel '" << kernel.getName() << "' need " << peak << " bytes of "
+           << stringifyMemorySpace(space) << " memory at once, " << (a5 ? "a5" : "a2a3") << " has "
+           << limit << "; alive at the same time:" << table
            << "\nuse smaller tiles, or split the work into more blocks";
   }
   return success();

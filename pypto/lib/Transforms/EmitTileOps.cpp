@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace pypto {
 
-Operation *PtoEmitter::instruction(StringRef mnemonic, ValueRange operands, ArrayRef<NamedAttribute> attrs,
-                                   ArrayRef<int32_t> segments) {
+Operation *PtoEmitter::instruction(StringRef mnemonic, ValueRange operands,
+                                   ArrayRef<NamedAttribute> attrs, ArrayRef<int32_t> segments) {
   SmallVector<Value> used(operands);
   if (llvm::is_contained(used, Value())) { // a gap in this lowering: better an error than a crash
     if (succeeded(complete))
@@ -18,9 +18,11 @@ Operation *PtoEmitter::instruction(StringRef mnemonic, ValueRange operands, Arra
     for (Value &operand : used) {
       // A column lies in memory as the row of the same elements.
       auto type = dyn_cast<pto::TileBufType>(operand.getType());
-      if (!type || type.getCols() != 1 || type.getRows() == 1 || ShapedType::isDynamic(type.getValidRow()))
+      if (!type || type.getCols() != 1 || type.getRows() == 1 ||
+          ShapedType::isDynamic(type.getValidRow()))
         continue;
-      auto row = pto::TileBufType::get(type.getSpace(), 1, type.getRows(), type.getElementType(), 1, type.getValidRow());
+      auto row = pto::TileBufType::get(type.getSpace(), 1, type.getRows(), type.getElementType(), 1,
+                                       type.getValidRow());
       operand = pto::TReshapeOp::create(b, loc, row, operand);
     }
   OperationState state(loc, ("pto." + mnemonic).str(), used, {}, attrs);
@@ -39,7 +41,8 @@ void PtoEmitter::copyInto(Value source, Value result) {
     return;
   // The result's handle is made now, so that the copy has a place to go.
   if (storage.buffers()[to].values.size() == 1)
-    shared[to] = allocate(cast<TileType>(result.getType()), index(shapeOf(result.getType())[0]), index(shapeOf(result.getType())[1]));
+    shared[to] = allocate(cast<TileType>(result.getType()), index(shapeOf(result.getType())[0]),
+                          index(shapeOf(result.getType())[1]));
   copy(tile(source), sharedHandle(to));
 }
 
@@ -58,16 +61,21 @@ Value PtoEmitter::constantElement(Attribute value, Type element) {
   if (auto f = dyn_cast<FloatAttr>(value))
     real = f.getValueAsDouble(), integer = int64_t(real);
   else if (auto i = dyn_cast<IntegerAttr>(value))
-    integer = i.getType().isInteger(1) ? i.getValue().getZExtValue() : i.getInt(), real = double(integer);
+    integer = i.getType().isInteger(1) ? i.getValue().getZExtValue() : i.getInt(),
+    real = double(integer);
   Type plain = signless(element);
   if (isa<FloatType>(plain))
     return arith::ConstantOp::create(b, loc, b.getFloatAttr(plain, real));
   if (plain.isIndex())
     return index(integer);
-  return arith::ConstantOp::create(b, loc, IntegerAttr::get(plain, APInt(plain.getIntOrFloatBitWidth(), uint64_t(integer), true, true)));
+  return arith::ConstantOp::create(
+      b, loc,
+      IntegerAttr::get(plain, APInt(plain.getIntOrFloatBitWidth(), uint64_t(integer), true, true)));
 }
 
-Value PtoEmitter::scalarFor(Value value, Type element) { return castScalar(mapped(value), value.getType(), element); }
+Value PtoEmitter::scalarFor(Value value, Type element) {
+  return castScalar(mapped(value), value.getType(), element);
+}
 
 LogicalResult PtoEmitter::emitView(Operation *op) {
   Tile from = tile(op->getOperand(0));
@@ -88,7 +96,8 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
         auto e = constantOf(extent), o = constantOf(offset);
         if (e && o)
           return index(std::clamp<int64_t>(*e - *o, 0, size));
-        Value rest = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, extent, offset), index(0));
+        Value rest =
+            arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, extent, offset), index(0));
         return arith::MinSIOp::create(b, loc, rest, index(size));
       };
       validRows = left(from.rows, row, rows);
@@ -96,11 +105,13 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
     }
     auto r = constantOf(validRows), c = constantOf(validCols);
     auto handle = cast<pto::TileBufType>(from.handle.getType());
-    auto result = pto::TileBufType::get(b.getContext(), handle.getSpace(), rows, cols, handle.getElementType(),
-                                        r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic), handle.getBlayout(),
-                                        handle.getSlayout(), handle.getFractal(), handle.getPad(), handle.getCompact());
+    auto result = pto::TileBufType::get(
+        b.getContext(), handle.getSpace(), rows, cols, handle.getElementType(),
+        r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic), handle.getBlayout(),
+        handle.getSlayout(), handle.getFractal(), handle.getPad(), handle.getCompact());
     Value view = pto::SubviewOp::create(b, loc, result, from.handle, ValueRange{row, col},
-                                        b.getDenseI64ArrayAttr({rows, cols}), ValueRange{validRows, validCols});
+                                        b.getDenseI64ArrayAttr({rows, cols}),
+                                        ValueRange{validRows, validCols});
     tiles[op->getResult(0)] = {view, validRows, validCols};
     return success();
   }
@@ -139,7 +150,8 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
       validRows = from.cols;
     } else if (sourceCols == 1 && rows == 1) {
       validCols = from.rows;
-    } else if (!declared.empty() && !ShapedType::isDynamic(declared[0]) && !ShapedType::isDynamic(declared[1])) {
+    } else if (!declared.empty() && !ShapedType::isDynamic(declared[0]) &&
+               !ShapedType::isDynamic(declared[1])) {
       validRows = index(declared[0]);
       validCols = index(declared[1]);
     } else if (constantOf(from.cols) == sourceCols && sourceCols % cols == 0) {
@@ -147,12 +159,15 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
     } else if (constantOf(from.cols) == sourceCols && cols % sourceCols == 0 && rows == 1) {
       validCols = arith::MulIOp::create(b, loc, from.rows, index(sourceCols));
     } else {
-      return op->emitError("reshape: the valid part of the value does not stay a rectangle from the origin");
+      return op->emitError(
+          "reshape: the valid part of the value does not stay a rectangle from the origin");
     }
   }
   pto::TileBufType full = bufferType(type, rows, cols);
   if (isa<TransposeViewOp>(op))
-    full = bufferType(TileType::get(type.getShape(), type.getElementType(), MemorySpace::Mat, {}, type.getTransposed()), rows, cols);
+    full = bufferType(TileType::get(type.getShape(), type.getElementType(), MemorySpace::Mat, {},
+                                    type.getTransposed()),
+                      rows, cols);
   Value view = pto::TReshapeOp::create(b, loc, full, handle);
   tiles[op->getResult(0)] = {narrowed(view, validRows, validCols), validRows, validCols};
   return success();
@@ -161,11 +176,15 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
 LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
   SmallVector<NamedAttribute> attrs;
   if (auto phase = op->getAttrOfType<StringAttr>("acc_phase"); phase && phase != "unspecified")
-    attrs.push_back(attr("accPhase", pto::AccPhaseAttr::get(b.getContext(), phase == "final" ? pto::AccPhase::Final : pto::AccPhase::Partial)));
+    attrs.push_back(
+        attr("accPhase",
+             pto::AccPhaseAttr::get(b.getContext(), phase == "final" ? pto::AccPhase::Final
+                                                                     : pto::AccPhase::Partial)));
   StringRef name = row->pto;
   bool accumulates = row->family == "matmul_acc";
   Value result = op->getResult(0);
-  Tile lhs = tile(op->getOperand(accumulates ? 1 : 0)), rhs = tile(op->getOperand(accumulates ? 2 : 1));
+  Tile lhs = tile(op->getOperand(accumulates ? 1 : 0)),
+       rhs = tile(op->getOperand(accumulates ? 2 : 1));
   if (!accumulates) {
     Tile &to = define(result, lhs.rows, rhs.cols);
     SmallVector<Value> operands{lhs.handle, rhs.handle};
@@ -178,9 +197,13 @@ LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
   Tile acc = tile(op->getOperand(0));
   copyInto(op->getOperand(0), result);
   Tile to = define(result, acc.rows, acc.cols);
-  if (storage.bufferOf(op->getOperand(0)) != storage.bufferOf(result) && storage.buffers()[storage.bufferOf(result)].values.size() == 1)
-    to = tiles[result] = {narrowed(shared.lookup(storage.bufferOf(result)), acc.rows, acc.cols), acc.rows, acc.cols};
-  auto accumulate = [&] { instruction(name, {to.handle, lhs.handle, rhs.handle, to.handle}, attrs); };
+  if (storage.bufferOf(op->getOperand(0)) != storage.bufferOf(result) &&
+      storage.buffers()[storage.bufferOf(result)].values.size() == 1)
+    to = tiles[result] = {narrowed(shared.lookup(storage.bufferOf(result)), acc.rows, acc.cols),
+                          acc.rows, acc.cols};
+  auto accumulate = [&] {
+    instruction(name, {to.handle, lhs.handle, rhs.handle, to.handle}, attrs);
+  };
   if (op->getNumOperands() <= 3) {
     accumulate();
     return success();
@@ -214,12 +237,15 @@ LogicalResult PtoEmitter::emitAssemble(AssembleOp op) {
   }
   auto handle = cast<pto::TileBufType>(whole.getType());
   auto r = constantOf(source.rows), c = constantOf(source.cols);
-  auto window = pto::TileBufType::get(b.getContext(), handle.getSpace(), sourceType.getShape()[0], sourceType.getShape()[1],
-                                      handle.getElementType(), r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic),
-                                      handle.getBlayout(), handle.getSlayout(), handle.getFractal(), handle.getPad(), handle.getCompact());
-  Value view = pto::SubviewOp::create(b, loc, window, whole, ValueRange{row, col},
-                                      b.getDenseI64ArrayAttr({sourceType.getShape()[0], sourceType.getShape()[1]}),
-                                      ValueRange{source.rows, source.cols});
+  auto window = pto::TileBufType::get(
+      b.getContext(), handle.getSpace(), sourceType.getShape()[0], sourceType.getShape()[1],
+      handle.getElementType(), r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic),
+      handle.getBlayout(), handle.getSlayout(), handle.getFractal(), handle.getPad(),
+      handle.getCompact());
+  Value view = pto::SubviewOp::create(
+      b, loc, window, whole, ValueRange{row, col},
+      b.getDenseI64ArrayAttr({sourceType.getShape()[0], sourceType.getShape()[1]}),
+      ValueRange{source.rows, source.cols});
   instruction("tmov", {source.handle, view}, {}, {1, 0, 0, 1});
   return success();
 }
@@ -230,15 +256,19 @@ LogicalResult PtoEmitter::emitSystem(Operation *op) {
     auto kind = isa<GetBlockIdxOp>(op)   ? KernelSignature::Hidden::BlockIdx
                 : isa<GetBlockNumOp>(op) ? KernelSignature::Hidden::BlockNum
                                          : KernelSignature::Hidden::SubblockIdx;
-    scalars.map(op->getResult(0), arith::IndexCastOp::create(b, loc, b.getIndexType(), specials.lookup(kind)).getResult());
+    scalars.map(
+        op->getResult(0),
+        arith::IndexCastOp::create(b, loc, b.getIndexType(), specials.lookup(kind)).getResult());
     return success();
   }
   if (auto sync = dyn_cast<SyncAllOp>(op)) {
     StringRef core = sync.getCoreType();
-    auto mode = pto::SyncAllModeAttr::get(context, sync.getMode() == "soft" ? pto::SyncAllMode::Soft : pto::SyncAllMode::Hard);
-    auto type = pto::SyncCoreTypeAttr::get(context, core == "aiv_only"   ? pto::SyncCoreType::AivOnly
-                                                    : core == "aic_only" ? pto::SyncCoreType::AicOnly
-                                                                         : pto::SyncCoreType::Mix);
+    auto mode = pto::SyncAllModeAttr::get(
+        context, sync.getMode() == "soft" ? pto::SyncAllMode::Soft : pto::SyncAllMode::Hard);
+    auto type =
+        pto::SyncCoreTypeAttr::get(context, core == "aiv_only"   ? pto::SyncCoreType::AivOnly
+                                            : core == "aic_only" ? pto::SyncCoreType::AicOnly
+                                                                 : pto::SyncCoreType::Mix);
     SmallVector<Value> operands;
     int32_t workspace = 0, cores = 0;
     if (Value memory = sync.getGmWorkspace()) {
@@ -251,23 +281,29 @@ LogicalResult PtoEmitter::emitSystem(Operation *op) {
         cores = 1;
       }
     }
-    instruction("syncall", operands, {attr("mode", mode), attr("core_type", type)}, {workspace, cores});
+    instruction("syncall", operands, {attr("mode", mode), attr("core_type", type)},
+                {workspace, cores});
     return success();
   }
   if (auto barrier = dyn_cast<BarrierOp>(op)) {
     if (barrier.getKind() == "fence") {
-      instruction("fence.barrier_all", {}, attr("scope", pto::FenceScopeAttr::get(context, pto::FenceScope::Gm)));
+      instruction("fence.barrier_all", {},
+                  attr("scope", pto::FenceScopeAttr::get(context, pto::FenceScope::Gm)));
       return success();
     }
-    auto pipe = barrier.getKind() == "v" ? pto::PIPE::PIPE_V : barrier.getKind() == "m" ? pto::PIPE::PIPE_M : pto::PIPE::PIPE_ALL;
+    auto pipe = barrier.getKind() == "v"   ? pto::PIPE::PIPE_V
+                : barrier.getKind() == "m" ? pto::PIPE::PIPE_M
+                                           : pto::PIPE::PIPE_ALL;
     instruction("barrier", {}, attr("pipe", pto::PIPEAttr::get(context, pipe)));
     return success();
   }
   if (isa<CacheInvalidOp>(op)) {
-    instruction("fence.barrier_all", {}, attr("scope", pto::FenceScopeAttr::get(context, pto::FenceScope::Gm)));
+    instruction("fence.barrier_all", {},
+                attr("scope", pto::FenceScopeAttr::get(context, pto::FenceScope::Gm)));
     return success();
   }
-  return op->emitError() << "pl.system." << op->getName().stripDialect() << " is not supported in kernels of this target yet";
+  return op->emitError() << "pl.system." << op->getName().stripDialect()
+                         << " is not supported in kernels of this target yet";
 }
 
 static pto::RoundMode roundMode(StringRef mode) {
@@ -305,7 +341,9 @@ static pto::MaskPattern maskPattern(StringRef name) {
 LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   StringRef family = row->family, name = row->pto;
   MLIRContext *context = b.getContext();
-  columnsAsRows = options.textForm && llvm::is_contained({"unary", "binary", "ternary", "cast", "expands", "full"}, family);
+  columnsAsRows =
+      options.textForm &&
+      llvm::is_contained({"unary", "binary", "ternary", "cast", "expands", "full"}, family);
   if (isa<ReshapeOp, SliceOp, SetValidShapeOp, TransposeViewOp, ReinterpretViewOp>(op))
     return emitView(op);
   if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias")
@@ -316,26 +354,31 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     return emitSystem(op);
   if (auto create = dyn_cast<ArrayCreateOp>(op)) {
     auto type = cast<ArrayType>(create.getType());
-    auto local = pto::LocalArrayType::get(context, {type.getSize()}, signless(type.getElementType()));
+    auto local =
+        pto::LocalArrayType::get(context, {type.getSize()}, signless(type.getElementType()));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfter(headEnd);
     arrays[create.getResult()] = pto::DeclareLocalArrayOp::create(b, loc, local);
     return success();
   }
   if (auto get = dyn_cast<ArrayGetOp>(op)) {
-    scalars.map(get.getResult(), pto::LocalArrayGetOp::create(b, loc, signless(get.getType()), arrays.lookup(get.getArr()),
-                                                              mapped(get.getIndex())).getValue());
+    scalars.map(get.getResult(),
+                pto::LocalArrayGetOp::create(b, loc, signless(get.getType()),
+                                             arrays.lookup(get.getArr()), mapped(get.getIndex()))
+                    .getValue());
     return success();
   }
   if (auto update = dyn_cast<ArrayUpdateOp>(op)) {
     Value array = arrays.lookup(update.getArr());
     Type element = cast<ArrayType>(update.getType()).getElementType();
-    pto::LocalArraySetOp::create(b, loc, array, mapped(update.getIndex()), scalarFor(update.getValue(), element));
+    pto::LocalArraySetOp::create(b, loc, array, mapped(update.getIndex()),
+                                 scalarFor(update.getValue(), element));
     arrays[update.getResult()] = array;
     return success();
   }
   if (op->getNumResults() == 0)
-    return op->emitError() << "'" << op->getName().stripDialect() << "' is not supported in kernels of this target yet";
+    return op->emitError() << "'" << op->getName().stripDialect()
+                           << "' is not supported in kernels of this target yet";
 
   Value result = op->getResult(0);
   auto type = dyn_cast<TileType>(result.getType());
@@ -343,7 +386,10 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     return op->emitError() << "'" << op->getName().stripDialect() << "' has no place in a kernel";
   Type element = type.getElementType();
   // Results without a source say how much of them is valid.
-  auto declared = [&](unsigned axis) { return index(ShapedType::isDynamic(type.getValidShape()[axis]) ? type.getShape()[axis] : type.getValidShape()[axis]); };
+  auto declared = [&](unsigned axis) {
+    return index(ShapedType::isDynamic(type.getValidShape()[axis]) ? type.getShape()[axis]
+                                                                   : type.getValidShape()[axis]);
+  };
   auto operandTile = [&](unsigned i) { return tile(op->getOperand(i)); };
 
   if (isa<CreateTileOp>(op)) {
@@ -363,14 +409,17 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   }
   if (auto arange = dyn_cast<ArangeOp>(op)) {
     Value start = scalarFor(arange.getStart(), element);
-    instruction(name, {start, define(result, declared(0), declared(1)).handle}, attr("descending", b.getBoolAttr(arange.getDescending())));
+    instruction(name, {start, define(result, declared(0), declared(1)).handle},
+                attr("descending", b.getBoolAttr(arange.getDescending())));
     return success();
   }
   if (auto tri = dyn_cast<TriOp>(op)) {
     Value diagonal = scalarFor(tri.getDiagonal(), b.getI32Type());
     bool given = !tri.getValidShape().empty();
-    Value rows = given ? mapped(tri.getValidShape()[0]) : declared(0), cols = given ? mapped(tri.getValidShape()[1]) : declared(1);
-    instruction(name, {diagonal, define(result, rows, cols).handle}, attr("upperOrLower", b.getI64IntegerAttr(tri.getUpper())));
+    Value rows = given ? mapped(tri.getValidShape()[0]) : declared(0),
+          cols = given ? mapped(tri.getValidShape()[1]) : declared(1);
+    instruction(name, {diagonal, define(result, rows, cols).handle},
+                attr("upperOrLower", b.getI64IntegerAttr(tri.getUpper())));
     return success();
   }
   if (auto random = dyn_cast<RandomOp>(op)) {
@@ -406,23 +455,28 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
       if (isa<pto::TileBufType>(operand.getType()))
         operand = narrowed(operand, rows, cols);
     operands.push_back(define(result, rows, cols).handle);
-    instruction(withScalar && family == "binary" ? StringRef(row->ptoScalar) : name, operands, attrs);
+    instruction(withScalar && family == "binary" ? StringRef(row->ptoScalar) : name, operands,
+                attrs);
     return success();
   }
   if (family == "part") {
     Tile a = operandTile(0), c = operandTile(1);
     auto larger = [&](Value x, Value y) -> Value {
       auto k = constantOf(x), l = constantOf(y);
-      return k && l ? index(std::max(*k, *l)) : x == y ? x : Value(arith::MaxSIOp::create(b, loc, x, y));
+      return k && l   ? index(std::max(*k, *l))
+             : x == y ? x
+                      : Value(arith::MaxSIOp::create(b, loc, x, y));
     };
-    instruction(name, {a.handle, c.handle, define(result, larger(a.rows, c.rows), larger(a.cols, c.cols)).handle});
+    instruction(name, {a.handle, c.handle,
+                       define(result, larger(a.rows, c.rows), larger(a.cols, c.cols)).handle});
     return success();
   }
   if (auto compare = dyn_cast<CmpOp>(op)) {
     Tile lhs = operandTile(0);
     auto kind = attr("cmpMode", pto::CmpModeAttr::get(context, cmpMode(compare.getCmpType())));
     bool scalar = !isa<TileType>(compare.getRhs().getType());
-    Value rhs = scalar ? scalarFor(compare.getRhs(), elementTypeOf(compare.getLhs().getType())) : operandTile(1).handle;
+    Value rhs = scalar ? scalarFor(compare.getRhs(), elementTypeOf(compare.getLhs().getType()))
+                       : operandTile(1).handle;
     Value to = define(result, lhs.rows, index(type.getShape()[1])).handle;
     instruction(scalar ? StringRef(row->ptoScalar) : name, {lhs.handle, rhs, to}, kind);
     return success();
@@ -431,10 +485,12 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     Tile mask = operandTile(0), a = operandTile(1);
     if (!isa<TileType>(select.getB().getType())) {
       Value value = scalarFor(select.getB(), element);
-      instruction(row->ptoScalar, {mask.handle, a.handle, value, define(result, a.rows, a.cols).handle});
+      instruction(row->ptoScalar,
+                  {mask.handle, a.handle, value, define(result, a.rows, a.cols).handle});
       return success();
     }
-    instruction(name, {mask.handle, a.handle, operandTile(2).handle, define(result, a.rows, a.cols).handle});
+    instruction(name, {mask.handle, a.handle, operandTile(2).handle,
+                       define(result, a.rows, a.cols).handle});
     return success();
   }
   Tile x = isa<TileType>(op->getOperand(0).getType()) ? operandTile(0) : Tile();
@@ -473,11 +529,15 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   }
   if (auto extract = dyn_cast<ExtractOp>(op)) {
     Value rowAt = mapped(extract.getRow()), colAt = mapped(extract.getCol());
-    instruction(name, {x.handle, rowAt, colAt, define(result, declared(0), declared(1)).handle}, {}, {1, 1, 1, 0, 0, 1});
+    instruction(name, {x.handle, rowAt, colAt, define(result, declared(0), declared(1)).handle}, {},
+                {1, 1, 1, 0, 0, 1});
     return success();
   }
   if (family == "fillpad" || family == "fillpad_expand") {
-    auto pad = llvm::StringSwitch<pto::PadValue>(op->getAttrOfType<StringAttr>("pad_value") ? op->getAttrOfType<StringAttr>("pad_value").getValue() : "zero")
+    auto pad = llvm::StringSwitch<pto::PadValue>(
+                   op->getAttrOfType<StringAttr>("pad_value")
+                       ? op->getAttrOfType<StringAttr>("pad_value").getValue()
+                       : "zero")
                    .Case("min", pto::PadValue::Min)
                    .Case("max", pto::PadValue::Max)
                    .Default(pto::PadValue::Zero);
@@ -504,22 +564,30 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   }
   if (auto gather = dyn_cast<GatherMaskOp>(op)) {
     Value to = define(result, x.rows, declared(1)).handle;
-    instruction(name, {x.handle, to}, attr("maskPattern", pto::MaskPatternAttr::get(context, maskPattern(gather.getMaskPattern()))), {1, 0, 0, 0, 1, 0});
+    instruction(name, {x.handle, to},
+                attr("maskPattern",
+                     pto::MaskPatternAttr::get(context, maskPattern(gather.getMaskPattern()))),
+                {1, 0, 0, 0, 1, 0});
     return success();
   }
   if (auto gather = dyn_cast<GatherCompareOp>(op)) {
     Value to = define(result, declared(0), declared(1)).handle;
     auto countType = cast<TileType>(gather.getCount().getType());
-    Value count = define(gather.getCount(), index(countType.getShape()[0]), index(countType.getShape()[1])).handle;
+    Value count =
+        define(gather.getCount(), index(countType.getShape()[0]), index(countType.getShape()[1]))
+            .handle;
     bool scalar = !isa<TileType>(gather.getKvalue().getType());
-    Value key = scalar ? scalarFor(gather.getKvalue(), elementTypeOf(gather.getInput().getType())) : operandTile(1).handle;
+    Value key = scalar ? scalarFor(gather.getKvalue(), elementTypeOf(gather.getInput().getType()))
+                       : operandTile(1).handle;
     instruction(name, {x.handle, key, to, count},
-                {attr("cmpMode", pto::CmpModeAttr::get(context, cmpMode(gather.getCmpMode()))), attr("offset", b.getI64IntegerAttr(gather.getOffset()))},
+                {attr("cmpMode", pto::CmpModeAttr::get(context, cmpMode(gather.getCmpMode()))),
+                 attr("offset", b.getI64IntegerAttr(gather.getOffset()))},
                 {1, scalar ? 0 : 1, scalar ? 1 : 0, 0, 1, 1});
     return success();
   }
   if (family == "gatherb") {
-    instruction(name, {x.handle, operandTile(1).handle, define(result, declared(0), declared(1)).handle});
+    instruction(name,
+                {x.handle, operandTile(1).handle, define(result, declared(0), declared(1)).handle});
     return success();
   }
   if (auto scatter = dyn_cast<ScatterOp>(op)) {
@@ -535,11 +603,14 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     unsigned number = storage.bufferOf(result);
     Value whole = shared.count(number) ? shared[number] : sharedHandle(number);
     tiles[result] = {narrowed(whole, x.rows, x.cols), x.rows, x.cols};
-    instruction(name, {operandTile(1).handle, whole}, attr("maskPattern", pto::MaskPatternAttr::get(context, maskPattern(scatter.getMaskPattern()))));
+    instruction(name, {operandTile(1).handle, whole},
+                attr("maskPattern",
+                     pto::MaskPatternAttr::get(context, maskPattern(scatter.getMaskPattern()))));
     return success();
   }
   if (family == "sort32") {
-    instruction(name, {x.handle, operandTile(1).handle, define(result, x.rows, declared(1)).handle});
+    instruction(name,
+                {x.handle, operandTile(1).handle, define(result, x.rows, declared(1)).handle});
     return success();
   }
   if (auto sort = dyn_cast<MrgsortOp>(op)) {
@@ -564,15 +635,19 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     Tile positions = tile(gather.getIdx());
     Value from = partition(window, sizes);
     bool rowsOfMemory = gather.getCoalesce() == "row";
-    Value to = define(result, rowsOfMemory ? declared(0) : positions.rows, rowsOfMemory ? declared(1) : positions.cols).handle;
+    Value to = define(result, rowsOfMemory ? declared(0) : positions.rows,
+                      rowsOfMemory ? declared(1) : positions.cols)
+                   .handle;
     auto oob = llvm::StringSwitch<pto::GatherOOB>(gather.getGatherOob())
                    .Case("clamp", pto::GatherOOB::Clamp)
                    .Case("wrap", pto::GatherOOB::Wrap)
                    .Case("zero", pto::GatherOOB::Zero)
                    .Default(pto::GatherOOB::Undefined);
-    instruction(name, {from, positions.handle, to},
-                {attr("coalesce", pto::CoalesceAttr::get(context, rowsOfMemory ? pto::Coalesce::Row : pto::Coalesce::Elem)),
-                 attr("gatherOob", pto::GatherOOBAttr::get(context, oob))});
+    instruction(
+        name, {from, positions.handle, to},
+        {attr("coalesce", pto::CoalesceAttr::get(context, rowsOfMemory ? pto::Coalesce::Row
+                                                                       : pto::Coalesce::Elem)),
+         attr("gatherOob", pto::GatherOOBAttr::get(context, oob))});
     return success();
   }
   if (auto scatter = dyn_cast<MscatterOp>(op)) {
@@ -582,7 +657,8 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     instruction(name, {tile(scatter.getSrc()).handle, tile(scatter.getIdx()).handle, to});
     return success();
   }
-  return op->emitError() << "pl." << op->getName().stripDialect() << " is not supported in kernels of this target yet";
+  return op->emitError() << "pl." << op->getName().stripDialect()
+                         << " is not supported in kernels of this target yet";
 }
 
 } // namespace pypto

@@ -56,7 +56,8 @@ private:
     kernel.walk([&](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         for (auto [arg, result, init, yielded] :
-             llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs(), loop.getYieldedValues())) {
+             llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs(),
+                       loop.getYieldedValues())) {
           join(arg, result);
           incoming(arg, init);
           incoming(arg, yielded);
@@ -68,14 +69,14 @@ private:
           incoming(result, branch.elseYield().getOperand(index));
         }
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-        for (auto [before, init, yielded] :
-             llvm::zip(loop.getBeforeArguments(), loop.getInits(), loop.getYieldOp().getOperands())) {
+        for (auto [before, init, yielded] : llvm::zip(loop.getBeforeArguments(), loop.getInits(),
+                                                      loop.getYieldOp().getOperands())) {
           join(before, before);
           incoming(before, init);
           incoming(before, yielded);
         }
-        for (auto [after, result, passed] :
-             llvm::zip(loop.getAfterArguments(), loop.getResults(), loop.getConditionOp().getArgs())) {
+        for (auto [after, result, passed] : llvm::zip(loop.getAfterArguments(), loop.getResults(),
+                                                      loop.getConditionOp().getArgs())) {
           join(after, result);
           incoming(after, passed);
         }
@@ -87,7 +88,8 @@ private:
       sources.push_back({to, from});
   }
 
-  /// Space of a value as far as it is known: None = a created tile that fits anywhere, or an undecided group.
+  /// Space of a value as far as it is known: None = a created tile that fits anywhere, or an
+  /// undecided group.
   MemorySpace spaceOf(Value value) {
     if (group.count(value)) {
       auto it = decided.find(leader(value));
@@ -97,10 +99,12 @@ private:
     if (!op) // an argument that nothing carries
       return MemorySpace::Vec;
     StringRef family = familyOf(op);
-    if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias" || family == "matmul_mx")
+    if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias" ||
+        family == "matmul_mx")
       return MemorySpace::Acc;
     if (isa<LoadOp, MoveOp, ExtractOp, PopOp>(op))
-      return tileOf(value).getMemorySpace() == MemorySpace::None ? MemorySpace::Vec : tileOf(value).getMemorySpace();
+      return tileOf(value).getMemorySpace() == MemorySpace::None ? MemorySpace::Vec
+                                                                 : tileOf(value).getMemorySpace();
     if (isa<TransposeViewOp>(op))
       return MemorySpace::Mat;
     if (isView(op) || isa<AssembleOp>(op))
@@ -161,7 +165,8 @@ private:
       for (auto [to, from] : sources)
         if (from == value)
           space = decided[leader(to)];
-      if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<AssembleOp, WriteOp>(user); }))
+      if (llvm::any_of(value.getUsers(),
+                       [](Operation *user) { return isa<AssembleOp, WriteOp>(user); }))
         space = MemorySpace::Vec;
       decided[value] = space;
     });
@@ -191,7 +196,8 @@ private:
     if (copy)
       return copy;
     Value source = value;
-    bool toCube = space == MemorySpace::Left || space == MemorySpace::Right || space == MemorySpace::Bias;
+    bool toCube =
+        space == MemorySpace::Left || space == MemorySpace::Right || space == MemorySpace::Bias;
     if (toCube && from != MemorySpace::Mat)
       source = moved(value, MemorySpace::Mat);
     OpBuilder b(kernel.getContext());
@@ -200,9 +206,11 @@ private:
     else
       b.setInsertionPointToStart(cast<BlockArgument>(source).getOwner());
     TileType sourceType = tileOf(source);
-    Type to = TileType::get(sourceType.getShape(), sourceType.getElementType(), space, sourceType.getValid());
-    OperationState state(value.getLoc(), MoveOp::getOperationName(), {source}, {to},
-                         {b.getNamedAttr("target_memory", b.getStringAttr(stringifyMemorySpace(space)))});
+    Type to = TileType::get(sourceType.getShape(), sourceType.getElementType(), space,
+                            sourceType.getValid());
+    OperationState state(
+        value.getLoc(), MoveOp::getOperationName(), {source}, {to},
+        {b.getNamedAttr("target_memory", b.getStringAttr(stringifyMemorySpace(space)))});
     Value made = b.create(state)->getResult(0);
     moves[{value, unsigned(space)}] = made; // `copy` may dangle after the recursion
     return made;
@@ -232,7 +240,8 @@ private:
       unsigned skip = isa<scf::ConditionOp>(op) ? 1 : 0;
       auto loop = dyn_cast<scf::WhileOp>(parent);
       for (unsigned i = skip; i < op->getNumOperands(); ++i) {
-        Value to = loop && !skip ? Value(loop.getBeforeArguments()[i]) : parent->getResult(i - skip);
+        Value to =
+            loop && !skip ? Value(loop.getBeforeArguments()[i]) : parent->getResult(i - skip);
         if (TileType type = tileOf(to))
           need(i, type.getMemorySpace());
       }

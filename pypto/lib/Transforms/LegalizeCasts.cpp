@@ -1,7 +1,8 @@
 //===- LegalizeCasts.cpp - conversions that the target lacks --------------===//
 //
-// A conversion without an instruction of its own goes over other element types, the shortest way (spec dsl
-// 17.4). Each step rounds, so that results equal the hardware's. Part of LowerTensorToTile.
+// A conversion without an instruction of its own goes over other element types, the shortest way
+// (spec dsl 17.4). Each step rounds, so that results equal the hardware's. Part of
+// LowerTensorToTile.
 //
 //===----------------------------------------------------------------------===//
 #include "TensorToTile.h"
@@ -20,13 +21,25 @@ struct Conversion {
 };
 } // namespace
 
-static const Conversion a3[] = {
-    {BF16, {FP32, I32}}, {FP16, {FP32, I16, I32, I8, U8}}, {FP32, {BF16, FP16, I16, I32, I64}}, {I16, {FP16, FP32}},
-    {I32, {FP32, FP16, I16, I64}}, {I64, {FP32, I32}}, {I8, {FP16}}, {U8, {FP16}}};
-static const Conversion a5[] = {
-    {BF16, {FP16, FP32, I32}}, {FP16, {FP32, I16, I32, I8, U8}}, {FP32, {BF16, FP16, E4M3, E5M2, I16, I32, I64}},
-    {I16, {FP16, FP32, I32, U32, U8}}, {I32, {FP32, I16, I64, U16, U8}}, {I64, {FP32, I32}}, {I8, {FP16, I16, I32}},
-    {U8, {FP16, U16}}, {U32, {I16, U16, U8}}, {E4M3, {FP32}}, {E5M2, {FP32}}};
+static const Conversion a3[] = {{BF16, {FP32, I32}},
+                                {FP16, {FP32, I16, I32, I8, U8}},
+                                {FP32, {BF16, FP16, I16, I32, I64}},
+                                {I16, {FP16, FP32}},
+                                {I32, {FP32, FP16, I16, I64}},
+                                {I64, {FP32, I32}},
+                                {I8, {FP16}},
+                                {U8, {FP16}}};
+static const Conversion a5[] = {{BF16, {FP16, FP32, I32}},
+                                {FP16, {FP32, I16, I32, I8, U8}},
+                                {FP32, {BF16, FP16, E4M3, E5M2, I16, I32, I64}},
+                                {I16, {FP16, FP32, I32, U32, U8}},
+                                {I32, {FP32, I16, I64, U16, U8}},
+                                {I64, {FP32, I32}},
+                                {I8, {FP16, I16, I32}},
+                                {U8, {FP16, U16}},
+                                {U32, {I16, U16, U8}},
+                                {E4M3, {FP32}},
+                                {E5M2, {FP32}}};
 
 static int kindOf(Type type) {
   if (type.isBF16())
@@ -78,8 +91,8 @@ static Type typeOf(MLIRContext *context, int kind) {
 }
 
 static const char *dtypeName(int kind) {
-  static const char *const names[] = {"BF16", "FP16", "FP32", "INT8", "INT16", "INT32", "INT64",
-                                      "UINT8", "UINT16", "UINT32", "FP8E4M3FN", "FP8E5M2"};
+  static const char *const names[] = {"BF16",  "FP16",  "FP32",   "INT8",   "INT16",     "INT32",
+                                      "INT64", "UINT8", "UINT16", "UINT32", "FP8E4M3FN", "FP8E5M2"};
   return kind < 0 ? "this element type" : names[kind];
 }
 
@@ -105,13 +118,15 @@ LogicalResult TensorToTile::lowerCast(CastOp op) {
             queue.push_back(step);
           }
   if (from < 0 || to < 0 || previous[to] < 0)
-    return op.emitError() << "cast: " << (isA5 ? "a5" : "a2a3") << " has no conversion from " << dtypeName(from) << " to " << dtypeName(to);
+    return op.emitError() << "cast: " << (isA5 ? "a5" : "a2a3") << " has no conversion from "
+                          << dtypeName(from) << " to " << dtypeName(to);
   SmallVector<int> steps;
   for (int at = to; at != from; at = previous[at])
     steps.push_back(at);
   for (int step : llvm::reverse(steps)) {
     Type element = step == to ? type.getElementType() : typeOf(b.getContext(), step);
-    x = make("cast", TileType::get(type.getShape(), element, MemorySpace::None, type.getValid()), x, attr("mode", op.getModeAttr()));
+    x = make("cast", TileType::get(type.getShape(), element, MemorySpace::None, type.getValid()), x,
+             attr("mode", op.getModeAttr()));
   }
   map.map(op.getResult(), x);
   return success();

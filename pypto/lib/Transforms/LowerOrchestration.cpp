@@ -48,12 +48,13 @@ int64_t dataTypeCode(Type type) {
 class OrchestrationEmitter {
 public:
   OrchestrationEmitter(func::FuncOp old, SymbolTable &symbols)
-      : old(old), module(old->getParentOfType<ModuleOp>()), symbols(symbols), b(old.getContext()), loc(old.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(old.getContext())) {}
+      : old(old), module(old->getParentOfType<ModuleOp>()), symbols(symbols), b(old.getContext()),
+        loc(old.getLoc()), pointer(LLVM::LLVMPointerType::get(old.getContext())) {}
 
   LogicalResult run() {
     b.setInsertionPoint(old);
-    made = func::FuncOp::create(b, loc, old.getName(), b.getFunctionType({pointer, pointer, pointer}, {}));
+    made = func::FuncOp::create(b, loc, old.getName(),
+                                b.getFunctionType({pointer, pointer, pointer}, {}));
     for (NamedAttribute attribute : old->getDiscardableAttrs())
       made->setAttr(attribute.getName(), attribute.getValue());
     entry = made.addEntryBlock();
@@ -65,7 +66,8 @@ public:
         map.map(arg, at(entry->getArgument(1), ChipTensorLayout::bytes * tensors++));
         continue;
       }
-      Value word = LLVM::LoadOp::create(b, loc, b.getI64Type(), at(entry->getArgument(2), 8 * words++));
+      Value word =
+          LLVM::LoadOp::create(b, loc, b.getI64Type(), at(entry->getArgument(2), 8 * words++));
       map.map(arg, scalarFromWord(b, loc, word, signless(arg.getType())));
     }
     if (failed(emitBlock(old.getBody().front())))
@@ -81,9 +83,12 @@ private:
   Value at(Value base, int64_t bytes) {
     if (bytes == 0)
       return base;
-    return LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
+    return LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
   }
-  void put(Value value, Value base, int64_t bytes) { LLVM::StoreOp::create(b, loc, value, at(base, bytes)); }
+  void put(Value value, Value base, int64_t bytes) {
+    LLVM::StoreOp::create(b, loc, value, at(base, bytes));
+  }
   /// `bytes` of stack, taken at the entry.
   Value stack(int64_t bytes) {
     OpBuilder head = OpBuilder::atBlockBegin(entry);
@@ -95,7 +100,10 @@ private:
       slot = stack(bytes);
     return slot;
   }
-  Value toWord(Value v) { return v.getType().isInteger(64) ? v : Value(arith::IndexCastOp::create(b, loc, b.getI64Type(), v)); }
+  Value toWord(Value v) {
+    return v.getType().isInteger(64) ? v
+                                     : Value(arith::IndexCastOp::create(b, loc, b.getI64Type(), v));
+  }
   Value call(StringRef name, ArrayRef<Value> args, TypeRange results = {}) {
     auto function = symbols.lookup<func::FuncOp>(name);
     if (!function) {
@@ -109,16 +117,20 @@ private:
     auto made = func::CallOp::create(b, loc, function, args);
     return made.getNumResults() ? made.getResult(0) : Value();
   }
-  /// `value` in 32 bits. One that 32 bits do not hold (`isSize`: also a negative one) ends the run with an error.
+  /// `value` in 32 bits. One that 32 bits do not hold (`isSize`: also a negative one) ends the run
+  /// with an error.
   Value narrowed(Value value, bool isSize, StringRef what) {
     APInt known;
-    if (matchPattern(value, m_ConstantInt(&known)) && known.isSignedIntN(32) && !(isSize && known.isNegative()))
+    if (matchPattern(value, m_ConstantInt(&known)) && known.isSignedIntN(32) &&
+        !(isSize && known.isNegative()))
       return i32(known.getSExtValue());
     Value word = toWord(value), cut = arith::TruncIOp::create(b, loc, b.getI32Type(), word);
-    Value wrong = isSize ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, word, i64(INT32_MAX))
-                         : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, word,
-                                                 arith::ExtSIOp::create(b, loc, b.getI64Type(), cut));
-    std::string message = (what + (isSize ? " is outside 0..2^31-1" : " does not fit into 32 bits")).str();
+    Value wrong =
+        isSize ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, word, i64(INT32_MAX))
+               : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, word,
+                                       arith::ExtSIOp::create(b, loc, b.getI64Type(), cut));
+    std::string message =
+        (what + (isSize ? " is outside 0..2^31-1" : " does not fit into 32 bits")).str();
     if (auto at = loc->findInstanceOf<FileLineColLoc>())
       message = (at.getFilename().getValue() + ":" + Twine(at.getLine()) + ": " + message).str();
     auto test = scf::IfOp::create(b, loc, wrong, false);
@@ -143,7 +155,8 @@ private:
       OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
       std::string terminated = text.str() + '\0';
       auto type = LLVM::LLVMArrayType::get(b.getI8Type(), terminated.size());
-      symbols.insert(LLVM::GlobalOp::create(top, module.getLoc(), type, true, LLVM::Linkage::Internal, name,
+      symbols.insert(LLVM::GlobalOp::create(top, module.getLoc(), type, true,
+                                            LLVM::Linkage::Internal, name,
                                             b.getStringAttr(terminated)));
     }
     return LLVM::AddressOfOp::create(b, loc, pointer, name);
@@ -202,7 +215,8 @@ private:
       Value out = stack(ChipTensorLayout::bytes);
       int64_t rank = shapeOf(o.getX().getType()).size();
       auto axis = [&](int64_t a) { return i32(a < 0 ? a + rank : a); };
-      call("simpler_transpose", {run_, out, map.lookup(o.getX()), axis(o.getAxis1()), axis(o.getAxis2())});
+      call("simpler_transpose",
+           {run_, out, map.lookup(o.getX()), axis(o.getAxis1()), axis(o.getAxis2())});
       map.map(o.getResult(), out);
       return success();
     }
@@ -212,15 +226,19 @@ private:
     }
     if (auto o = dyn_cast<ReadOp>(op)) {
       Value indices = words(indexScratch, o.getIndices());
-      Value bits = call("simpler_get", {run_, map.lookup(o.getSrc()), indices, i32(o.getIndices().size())}, b.getI64Type());
+      Value bits =
+          call("simpler_get", {run_, map.lookup(o.getSrc()), indices, i32(o.getIndices().size())},
+               b.getI64Type());
       map.map(o.getResult(), fromBits(bits, signless(o.getType())));
       return success();
     }
     if (auto o = dyn_cast<WriteOp>(op)) {
       Value indices = words(indexScratch, o.getIndices());
       Type element = elementTypeOf(o.getDst().getType());
-      Value value = convertScalar(b, loc, map.lookup(o.getValue()), o.getValue().getType(), element);
-      call("simpler_set", {run_, map.lookup(o.getDst()), indices, i32(o.getIndices().size()), toBits(value)});
+      Value value =
+          convertScalar(b, loc, map.lookup(o.getValue()), o.getValue().getType(), element);
+      call("simpler_set",
+           {run_, map.lookup(o.getDst()), indices, i32(o.getIndices().size()), toBits(value)});
       map.map(o.getResult(), map.lookup(o.getDst()));
       return success();
     }
@@ -230,9 +248,12 @@ private:
         map.map(o.getResult(), arith::ConstantIndexOp::create(b, loc, extent).getResult());
         return success();
       }
-      Value word = LLVM::LoadOp::create(b, loc, b.getI32Type(), at(map.lookup(o.getT()), ChipTensorLayout::shapes + 4 * o.getAxis()));
+      Value word = LLVM::LoadOp::create(
+          b, loc, b.getI32Type(),
+          at(map.lookup(o.getT()), ChipTensorLayout::shapes + 4 * o.getAxis()));
       Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), word);
-      map.map(o.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), wide).getResult());
+      map.map(o.getResult(),
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), wide).getResult());
       return success();
     }
     if (auto o = dyn_cast<ArrayCreateOp>(op)) {
@@ -246,12 +267,14 @@ private:
     }
     if (auto o = dyn_cast<ArrayGetOp>(op)) {
       Value word = LLVM::LoadOp::create(b, loc, b.getI64Type(), element(o.getArr(), o.getIndex()));
-      map.map(o.getResult(), isa<TaskIdType>(o.getType()) ? word : fromBits(word, signless(o.getType())));
+      map.map(o.getResult(),
+              isa<TaskIdType>(o.getType()) ? word : fromBits(word, signless(o.getType())));
       return success();
     }
     if (auto o = dyn_cast<ArrayUpdateOp>(op)) {
       Value value = map.lookup(o.getValue());
-      LLVM::StoreOp::create(b, loc, isa<TaskIdType>(o.getValue().getType()) ? value : toBits(value), element(o.getArr(), o.getIndex()));
+      LLVM::StoreOp::create(b, loc, isa<TaskIdType>(o.getValue().getType()) ? value : toBits(value),
+                            element(o.getArr(), o.getIndex()));
       map.map(o.getResult(), map.lookup(o.getArr()));
       return success();
     }
@@ -262,20 +285,26 @@ private:
     if (auto o = dyn_cast<TaskDummyOp>(op)) {
       Value options = launchOptions(i32(1), o.getDeps(), op);
       Value null = LLVM::ZeroOp::create(b, loc, pointer);
-      map.map(o.getTask(), call("simpler_submit", {run_, null, null, null, i32(0), null, i32(0), options}, b.getI64Type()));
+      map.map(o.getTask(),
+              call("simpler_submit", {run_, null, null, null, i32(0), null, i32(0), options},
+                   b.getI64Type()));
       return success();
     }
     if (isa<AvailableClusterCountOp, AvailableAivCountOp>(op)) {
-      Value count = call(isa<AvailableClusterCountOp>(op) ? "simpler_available_clusters" : "simpler_available_aivs", {run_}, b.getI32Type());
-      map.map(op->getResult(0), arith::IndexCastOp::create(b, loc, b.getIndexType(), count).getResult());
+      Value count = call(isa<AvailableClusterCountOp>(op) ? "simpler_available_clusters"
+                                                          : "simpler_available_aivs",
+                         {run_}, b.getI32Type());
+      map.map(op->getResult(0),
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), count).getResult());
       return success();
     }
     if (auto o = dyn_cast<UndefOp>(op)) {
       Type type = o.getType();
-      Value value = isa<TensorType>(type)   ? stack(ChipTensorLayout::bytes)
-                    : isa<ArrayType>(type)  ? stack(8 * cast<ArrayType>(type).getSize())
-                    : isa<TaskIdType>(type) ? i64(-1)
-                                            : Value(arith::ConstantOp::create(b, loc, b.getZeroAttr(signless(type))));
+      Value value = isa<TensorType>(type)  ? stack(ChipTensorLayout::bytes)
+                    : isa<ArrayType>(type) ? stack(8 * cast<ArrayType>(type).getSize())
+                    : isa<TaskIdType>(type)
+                        ? i64(-1)
+                        : Value(arith::ConstantOp::create(b, loc, b.getZeroAttr(signless(type))));
       map.map(o.getResult(), value);
       return success();
     }
@@ -284,11 +313,13 @@ private:
       return success();
     }
     if (auto o = dyn_cast<ScalarCastOp>(op)) {
-      map.map(o.getResult(), convertScalar(b, loc, map.lookup(o.getX()), o.getX().getType(), o.getType()));
+      map.map(o.getResult(),
+              convertScalar(b, loc, map.lookup(o.getX()), o.getX().getType(), o.getType()));
       return success();
     }
     if (isa<FloorModOp, arith::FloorDivSIOp>(op)) {
-      map.map(op->getResult(0), floorDivide(b, loc, map.lookup(op->getOperand(0)), map.lookup(op->getOperand(1)), isa<FloorModOp>(op)));
+      map.map(op->getResult(0), floorDivide(b, loc, map.lookup(op->getOperand(0)),
+                                            map.lookup(op->getOperand(1)), isa<FloorModOp>(op)));
       return success();
     }
     if (isa<arith::ArithDialect>(op->getDialect())) {
@@ -296,11 +327,14 @@ private:
       return success();
     }
     StringRef name = op->getName().stripDialect();
-    return op->emitError() << "pl." << name << " computes, and an orchestration only launches kernels; put it into `with pl.at(level=pl.Level.CORE_GROUP):`";
+    return op->emitError() << "pl." << name
+                           << " computes, and an orchestration only launches kernels; put it into "
+                              "`with pl.at(level=pl.Level.CORE_GROUP):`";
   }
 
   Value element(Value array, Value index) {
-    return LLVM::GEPOp::create(b, loc, pointer, b.getI64Type(), map.lookup(array), ArrayRef<LLVM::GEPArg>{toWord(map.lookup(index))});
+    return LLVM::GEPOp::create(b, loc, pointer, b.getI64Type(), map.lookup(array),
+                               ArrayRef<LLVM::GEPArg>{toWord(map.lookup(index))});
   }
   Value fromBits(Value bits, Type type) {
     if (type.isIndex() || isa<IntegerType>(type))
@@ -314,8 +348,11 @@ private:
     Type type = value.getType();
     if (type.isIndex() || isa<IntegerType>(type))
       return wordFromScalar(b, loc, value, true);
-    Value bits = arith::BitcastOp::create(b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), value);
-    return bits.getType().isInteger(64) ? bits : Value(arith::ExtUIOp::create(b, loc, b.getI64Type(), bits));
+    Value bits =
+        arith::BitcastOp::create(b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), value);
+    return bits.getType().isInteger(64)
+               ? bits
+               : Value(arith::ExtUIOp::create(b, loc, b.getI64Type(), bits));
   }
 
   LogicalResult inlineBody(Operation *op) {
@@ -337,7 +374,8 @@ private:
       return op.emitError("create_tensor: a tensor has 1 to 5 axes");
     Value shape = scratch(shapeScratch, 4 * 8);
     for (auto [i, extent] : llvm::enumerate(op.getShape()))
-      put(narrowed(map.lookup(extent), true, ("create_tensor: extent " + Twine(i)).str()), shape, 4 * i);
+      put(narrowed(map.lookup(extent), true, ("create_tensor: extent " + Twine(i)).str()), shape,
+          4 * i);
     Value init = LLVM::ZeroOp::create(b, loc, pointer);
     if (auto value = op.getInitValue()) {
       double real = 0;
@@ -355,7 +393,8 @@ private:
       put(toBits(arith::ConstantOp::create(b, loc, constant)), init, 0);
     }
     Value out = stack(ChipTensorLayout::bytes);
-    call("simpler_alloc", {run_, out, shape, i32(op.getShape().size()), i8(code), i8(op.getManualDep()), init});
+    call("simpler_alloc",
+         {run_, out, shape, i32(op.getShape().size()), i8(code), i8(op.getManualDep()), init});
     map.map(op.getResult(), out);
     return success();
   }
@@ -373,7 +412,8 @@ private:
       for (auto [to, from] : llvm::enumerate(kept))
         for (int64_t field : {ChipTensorLayout::shapes, ChipTensorLayout::strides})
           if (int64_t(to) != from)
-            put(LLVM::LoadOp::create(b, loc, b.getI32Type(), at(out, field + 4 * from)), out, field + 4 * to);
+            put(LLVM::LoadOp::create(b, loc, b.getI32Type(), at(out, field + 4 * from)), out,
+                field + 4 * to);
       put(i32(kept.size()), out, 36);
     }
     map.map(op.getResult(), out);
@@ -382,7 +422,8 @@ private:
 
   LogicalResult emitReshape(Value from, ValueRange shape, Value result) {
     Value out = stack(ChipTensorLayout::bytes);
-    call("simpler_reshape", {run_, out, map.lookup(from), words(indexScratch, shape), i32(shape.size())});
+    call("simpler_reshape",
+         {run_, out, map.lookup(from), words(indexScratch, shape), i32(shape.size())});
     map.map(result, out);
     return success();
   }
@@ -444,30 +485,44 @@ private:
       scalars.push_back(wordFromScalar(b, loc, value, want.isUnsignedInteger()));
     }
     if (tensors.size() > 32)
-      return op.emitError() << "kernel '" << op.getCallee() << "' takes " << tensors.size() << " tensors, a task has at most 32";
+      return op.emitError() << "kernel '" << op.getCallee() << "' takes " << tensors.size()
+                            << " tensors, a task has at most 32";
     if (scalars.size() > 16)
-      return op.emitError() << "kernel '" << op.getCallee() << "' takes " << scalars.size() << " scalars, a task has at most 16";
-    Value list = scratch(tensorScratch, 8 * 32), tagList = scratch(tagScratch, 32), wordList = scratch(wordScratch, 8 * 16);
+      return op.emitError() << "kernel '" << op.getCallee() << "' takes " << scalars.size()
+                            << " scalars, a task has at most 16";
+    Value list = scratch(tensorScratch, 8 * 32), tagList = scratch(tagScratch, 32),
+          wordList = scratch(wordScratch, 8 * 16);
     for (auto [i, tensor] : llvm::enumerate(tensors))
       put(tensor, list, 8 * i);
     for (auto [i, tag] : llvm::enumerate(tags))
       put(i8(tag), tagList, i);
     for (auto [i, word] : llvm::enumerate(scalars))
       put(word, wordList, 8 * i);
-    Value blocks = op.getCoreNum() ? narrowed(map.lookup(op.getCoreNum()), false, "the number of blocks") : i32(1);
+    Value blocks = op.getCoreNum()
+                       ? narrowed(map.lookup(op.getCoreNum()), false, "the number of blocks")
+                       : i32(1);
     Value options = launchOptions(blocks, op.getDeps(), op);
     if (op.getPredicateTensor()) {
       int64_t code = llvm::StringSwitch<int64_t>(op.getPredicateOp().value_or("eq"))
-                         .Case("eq", 1).Case("ne", 2).Case("gt", 3).Case("lt", 4).Case("ge", 5).Case("le", 6).Default(0);
+                         .Case("eq", 1)
+                         .Case("ne", 2)
+                         .Case("gt", 3)
+                         .Case("lt", 4)
+                         .Case("ge", 5)
+                         .Case("le", 6)
+                         .Default(0);
       put(i8(code), options, LaunchLayout::predicateOp);
       put(map.lookup(op.getPredicateTensor()), options, LaunchLayout::predicateTensor);
       for (auto [i, index] : llvm::enumerate(op.getPredicateIndices()))
-        put(narrowed(map.lookup(index), true, "the index of a predicate"), options, LaunchLayout::predicateIndex + 4 * i);
+        put(narrowed(map.lookup(index), true, "the index of a predicate"), options,
+            LaunchLayout::predicateIndex + 4 * i);
       put(i64(op.getPredicateTarget().value_or(0)), options, LaunchLayout::predicateTarget);
     }
     Value record = kernelRecord(kernel);
     map.map(op.getTask(), call("simpler_submit",
-                               {run_, record, list, tagList, i32(tensors.size()), wordList, i32(scalars.size()), options}, b.getI64Type()));
+                               {run_, record, list, tagList, i32(tensors.size()), wordList,
+                                i32(scalars.size()), options},
+                               b.getI64Type()));
     return success();
   }
 
@@ -489,14 +544,18 @@ private:
         StringRef f = row->family;
         if (f.starts_with("matmul"))
           cube = true;
-        else if (llvm::is_contained({"unary", "binary", "cast", "row_reduce", "col_reduce", "row_expand", "col_expand", "full", "fillpad"}, f))
+        else if (llvm::is_contained({"unary", "binary", "cast", "row_reduce", "col_reduce",
+                                     "row_expand", "col_expand", "full", "fillpad"},
+                                    f))
           vector = true;
       });
       OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
       Value nameText = string(kernel.getName());
       Value fileText = string(file);
-      auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {pointer, pointer, pointer, b.getI32Type(), b.getI32Type()});
-      auto global = LLVM::GlobalOp::create(top, module.getLoc(), type, true, LLVM::Linkage::Internal, name, Attribute());
+      auto type = LLVM::LLVMStructType::getLiteral(
+          b.getContext(), {pointer, pointer, pointer, b.getI32Type(), b.getI32Type()});
+      auto global = LLVM::GlobalOp::create(top, module.getLoc(), type, true,
+                                           LLVM::Linkage::Internal, name, Attribute());
       symbols.insert(global);
       Block *block = top.createBlock(&global.getInitializerRegion());
       (void)block;
@@ -505,20 +564,33 @@ private:
         record = LLVM::InsertValueOp::create(top, loc, record, value, ArrayRef<int64_t>{position});
       };
       insert(LLVM::AddressOfOp::create(top, loc, pointer, (kernel.getName() + "__entry").str()), 0);
-      insert(LLVM::AddressOfOp::create(top, loc, pointer, nameText.getDefiningOp<LLVM::AddressOfOp>().getGlobalName()), 1);
-      insert(LLVM::AddressOfOp::create(top, loc, pointer, fileText.getDefiningOp<LLVM::AddressOfOp>().getGlobalName()), 2);
+      insert(LLVM::AddressOfOp::create(top, loc, pointer,
+                                       nameText.getDefiningOp<LLVM::AddressOfOp>().getGlobalName()),
+             1);
+      insert(LLVM::AddressOfOp::create(top, loc, pointer,
+                                       fileText.getDefiningOp<LLVM::AddressOfOp>().getGlobalName()),
+             2);
       insert(LLVM::ConstantOp::create(top, loc, b.getI32Type(), b.getI32IntegerAttr(line)), 3);
-      insert(LLVM::ConstantOp::create(top, loc, b.getI32Type(), b.getI32IntegerAttr(cube && vector ? 2 : cube ? 0 : 1)), 4);
+      insert(LLVM::ConstantOp::create(top, loc, b.getI32Type(),
+                                      b.getI32IntegerAttr(cube && vector ? 2
+                                                          : cube         ? 0
+                                                                         : 1)),
+             4);
       LLVM::ReturnOp::create(top, loc, record);
     }
     return LLVM::AddressOfOp::create(b, loc, pointer, name);
   }
 
   //===--- control flow ---------------------------------------------------===//
-  // Tensors and arrays that name one buffer on every path are not carried; others are copied as descriptors.
-  bool carriesDescriptor(Value result) { return isa<TensorType>(result.getType()) && sameTensor(result) == result; }
+  // Tensors and arrays that name one buffer on every path are not carried; others are copied as
+  // descriptors.
+  bool carriesDescriptor(Value result) {
+    return isa<TensorType>(result.getType()) && sameTensor(result) == result;
+  }
   static bool isMemory(Type type) { return isa<TensorType, ArrayType>(type); }
-  Type scalarType(Type type) { return isa<TaskIdType>(type) ? Type(b.getI64Type()) : signless(type); }
+  Type scalarType(Type type) {
+    return isa<TaskIdType>(type) ? Type(b.getI64Type()) : signless(type);
+  }
   /// Copies descriptors as if at once.
   void copyDescriptors(ArrayRef<std::pair<Value, Value>> fromTo) {
     SmallVector<Value> loaded;
@@ -532,8 +604,8 @@ private:
   }
 
   struct Slots {
-    SmallVector<Value> values;                     // scalars that travel
-    SmallVector<std::pair<Value, Value>> copies;   // descriptors
+    SmallVector<Value> values;                   // scalars that travel
+    SmallVector<std::pair<Value, Value>> copies; // descriptors
   };
   Slots pass(ValueRange sources, ValueRange targets, ArrayRef<Value> memory) {
     Slots slots;
@@ -551,11 +623,14 @@ private:
     SmallVector<Value> memory;
     for (auto [arg, init] : llvm::zip(op.getRegionIterArgs(), op.getInitArgs())) {
       bool own = carriesDescriptor(arg);
-      memory.push_back(own ? stack(ChipTensorLayout::bytes) : isMemory(arg.getType()) ? map.lookup(init) : Value());
+      memory.push_back(own                       ? stack(ChipTensorLayout::bytes)
+                       : isMemory(arg.getType()) ? map.lookup(init)
+                                                 : Value());
     }
     Slots start = pass(op.getInitArgs(), op.getRegionIterArgs(), memory);
     copyDescriptors(start.copies);
-    Value lower = map.lookup(op.getLowerBound()), upper = map.lookup(op.getUpperBound()), step = map.lookup(op.getStep());
+    Value lower = map.lookup(op.getLowerBound()), upper = map.lookup(op.getUpperBound()),
+          step = map.lookup(op.getStep());
     auto loop = scf::ForOp::create(b, loc, lower, upper, step, start.values);
     OpBuilder::InsertionGuard guard(b);
     if (!loop.getBody()->empty())
@@ -584,13 +659,17 @@ private:
       if (isa<TensorType>(result.getType()))
         memory.push_back(stack(ChipTensorLayout::bytes));
       else
-        memory.push_back(isa<ArrayType>(result.getType()) ? map.lookupOrNull(op.thenYield().getOperand(cast<OpResult>(result).getResultNumber())) : Value());
+        memory.push_back(isa<ArrayType>(result.getType())
+                             ? map.lookupOrNull(op.thenYield().getOperand(
+                                   cast<OpResult>(result).getResultNumber()))
+                             : Value());
       if (!isMemory(result.getType()))
         types.push_back(scalarType(result.getType()));
     }
     bool withElse = !op.getElseRegion().empty();
     auto branch = scf::IfOp::create(b, loc, types, map.lookup(op.getCondition()), true, withElse);
-    for (auto [from, to] : {std::pair{op.thenBlock(), branch.thenBlock()}, std::pair{op.elseBlock(), branch.elseBlock()}}) {
+    for (auto [from, to] : {std::pair{op.thenBlock(), branch.thenBlock()},
+                            std::pair{op.elseBlock(), branch.elseBlock()}}) {
       if (!from || !to)
         continue;
       OpBuilder::InsertionGuard guard(b);
@@ -615,7 +694,9 @@ private:
     SmallVector<Value> before, after;
     SmallVector<Type> beforeTypes, afterTypes;
     for (auto [arg, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
-      before.push_back(isa<TensorType>(arg.getType()) ? stack(ChipTensorLayout::bytes) : isMemory(arg.getType()) ? map.lookup(init) : Value());
+      before.push_back(isa<TensorType>(arg.getType()) ? stack(ChipTensorLayout::bytes)
+                       : isMemory(arg.getType())      ? map.lookup(init)
+                                                      : Value());
       if (!isMemory(arg.getType()))
         beforeTypes.push_back(scalarType(arg.getType()));
     }
@@ -628,7 +709,8 @@ private:
     }
     auto loop = scf::WhileOp::create(b, loc, afterTypes, start.values);
     OpBuilder::InsertionGuard guard(b);
-    Block *first = b.createBlock(&loop.getBefore(), {}, beforeTypes, SmallVector<Location>(beforeTypes.size(), loc));
+    Block *first = b.createBlock(&loop.getBefore(), {}, beforeTypes,
+                                 SmallVector<Location>(beforeTypes.size(), loc));
     bind(op.getBeforeArguments(), first->getArguments(), before);
     if (failed(emitBlock(*op.getBeforeBody())))
       return failure();
@@ -639,7 +721,8 @@ private:
     Slots passed = pass(condition.getArgs(), op.getAfterArguments(), after);
     copyDescriptors(passed.copies);
     scf::ConditionOp::create(b, loc, map.lookup(condition.getCondition()), passed.values);
-    Block *second = b.createBlock(&loop.getAfter(), {}, afterTypes, SmallVector<Location>(afterTypes.size(), loc));
+    Block *second = b.createBlock(&loop.getAfter(), {}, afterTypes,
+                                  SmallVector<Location>(afterTypes.size(), loc));
     bind(op.getAfterArguments(), second->getArguments(), after);
     if (failed(emitBlock(*op.getAfterBody())))
       return failure();
@@ -659,7 +742,8 @@ private:
   Block *entry = nullptr;
   Value run_;
   IRMapping map;
-  Value indexScratch, offsetScratch, shapeScratch, initScratch, launchScratch, tensorScratch, tagScratch, wordScratch;
+  Value indexScratch, offsetScratch, shapeScratch, initScratch, launchScratch, tensorScratch,
+      tagScratch, wordScratch;
 };
 
 } // namespace

@@ -2,12 +2,12 @@
 //
 // Rebuilds each kernel body: tensor values and N-D tiles become 2-D tiles, global
 // memory is touched by load, store, read and write only, broadcasts become row or column
-// expansions, comparisons selects, batches single products (spec dsl 17.12). Only parameters keep a tensor
-// type, and windows of them that are read element by element.
+// expansions, comparisons selects, batches single products (spec dsl 17.12). Only parameters keep a
+// tensor type, and windows of them that are read element by element.
 //
 //===----------------------------------------------------------------------===//
-#include "TensorToTile.h"
 #include "TensorRoots.h"
+#include "TensorToTile.h"
 #include "TileShape.h"
 #include "pypto/Transforms/Passes.h"
 
@@ -59,13 +59,14 @@ Value TensorToTile::index(int64_t value) {
   return constant;
 }
 
-Value TensorToTile::make(StringRef op, Type type, ValueRange operands, ArrayRef<NamedAttribute> attrs) {
+Value TensorToTile::make(StringRef op, Type type, ValueRange operands,
+                         ArrayRef<NamedAttribute> attrs) {
   OperationState state(loc, ("pypto." + op).str(), operands, type, attrs);
   return b.create(state)->getResult(0);
 }
 
-Value TensorToTile::load(Value memory, Type oldType, ArrayRef<int64_t> window, ArrayRef<Value> offsets,
-                         ArrayRef<Value> valid, MemorySpace space) {
+Value TensorToTile::load(Value memory, Type oldType, ArrayRef<int64_t> window,
+                         ArrayRef<Value> offsets, ArrayRef<Value> valid, MemorySpace space) {
   SmallVector<int64_t> staticValid;
   for (Value extent : valid)
     staticValid.push_back(constantOf(extent).value_or(ShapedType::kDynamic));
@@ -77,23 +78,28 @@ Value TensorToTile::load(Value memory, Type oldType, ArrayRef<int64_t> window, A
   state.addOperands(offsets);
   state.addOperands(staticValid.empty() ? ArrayRef<Value>() : valid);
   state.addAttribute("operandSegmentSizes",
-                     b.getDenseI32ArrayAttr({1, int32_t(offsets.size()), staticValid.empty() ? 0 : int32_t(valid.size())}));
+                     b.getDenseI32ArrayAttr({1, int32_t(offsets.size()),
+                                             staticValid.empty() ? 0 : int32_t(valid.size())}));
   state.addAttribute("target_memory", b.getStringAttr(stringifyMemorySpace(space)));
   state.addAttribute("pypto.window", b.getDenseI64ArrayAttr(window));
   state.addTypes(type);
   return b.create(state)->getResult(0);
 }
 
-/// True if every use ends in a matrix product (through views), so that the window goes to the mat buffer.
+/// True if every use ends in a matrix product (through views), so that the window goes to the mat
+/// buffer.
 static bool feedsMatmulOnly(Value value) {
   if (value.use_empty())
     return false;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    StringRef family = findOp(user->getName().getStringRef()) ? findOp(user->getName().getStringRef())->family : "";
+    StringRef family = findOp(user->getName().getStringRef())
+                           ? findOp(user->getName().getStringRef())->family
+                           : "";
     bool operand = (family == "matmul" || family == "matmul_bias") ||
                    (family == "matmul_acc" && use.getOperandNumber() > 0);
-    bool view = isa<SetValidShapeOp, SliceOp, ReshapeOp, TransposeViewOp>(user) && feedsMatmulOnly(user->getResult(0));
+    bool view = isa<SetValidShapeOp, SliceOp, ReshapeOp, TransposeViewOp>(user) &&
+                feedsMatmulOnly(user->getResult(0));
     if (!operand && !view)
       return false;
   }
@@ -117,11 +123,13 @@ LogicalResult TensorToTile::lowerSlice(SliceOp op) {
       return success();
     }
     if (llvm::is_contained(window, ShapedType::kDynamic))
-      return op.emitError("a window that is read in a kernel needs constant extents; give the run-time part as valid_shape");
+      return op.emitError("a window that is read in a kernel needs constant extents; give the "
+                          "run-time part as valid_shape");
     if (valid.empty() || op.getClamp())
       valid = clampedValid(op.getInput(), source, window, offsets, valid, op.getClamp());
-    map.map(op.getResult(), load(source, op.getType(), window, offsets, valid,
-                                 feedsMatmulOnly(op.getResult()) ? MemorySpace::Mat : MemorySpace::Vec));
+    map.map(op.getResult(),
+            load(source, op.getType(), window, offsets, valid,
+                 feedsMatmulOnly(op.getResult()) ? MemorySpace::Mat : MemorySpace::Vec));
     return success();
   }
   // A window of a value.
@@ -131,25 +139,30 @@ LogicalResult TensorToTile::lowerSlice(SliceOp op) {
     bool whole = true;
     for (int axis = int(shape.size()) - 2; axis >= 0; --axis) {
       if (!whole && window[axis] != 1)
-        return op.emitError("a window of a value of rank above 2 must be rows that follow each other");
+        return op.emitError(
+            "a window of a value of rank above 2 must be rows that follow each other");
       whole &= window[axis] == shape[axis];
     }
   }
   auto [row, col] = flatIndex(shape, offsets);
-  TileType type = flatTileType(window, elementTypeOf(op.getType()), validShapeOfWindow(op, window, dropped),
-                               cast<TileType>(source.getType()).getMemorySpace());
-  SmallVector<Value> operands{source, index(type.getShape()[0]), index(type.getShape()[1]), row, col};
+  TileType type =
+      flatTileType(window, elementTypeOf(op.getType()), validShapeOfWindow(op, window, dropped),
+                   cast<TileType>(source.getType()).getMemorySpace());
+  SmallVector<Value> operands{source, index(type.getShape()[0]), index(type.getShape()[1]), row,
+                              col};
   int axis = rowAxis(window);
   if (!valid.empty()) {
     operands.push_back(axis >= 0 ? valid[axis] : index(type.getShape()[0]));
     operands.push_back(valid.back());
   }
   map.map(op.getResult(), make("slice", type, operands,
-                               {attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, valid.empty() ? 0 : 2}))}));
+                               {attr("operandSegmentSizes",
+                                     b.getDenseI32ArrayAttr({1, 2, 2, valid.empty() ? 0 : 2}))}));
   return success();
 }
 
-SmallVector<int64_t> TensorToTile::validShapeOfWindow(SliceOp op, ArrayRef<int64_t> window, ArrayRef<int64_t> dropped) {
+SmallVector<int64_t> TensorToTile::validShapeOfWindow(SliceOp op, ArrayRef<int64_t> window,
+                                                      ArrayRef<int64_t> dropped) {
   ArrayRef<int64_t> valid = validShapeOf(op.getType());
   if (valid == shapeOf(op.getType()))
     return {};
@@ -160,7 +173,8 @@ SmallVector<int64_t> TensorToTile::validShapeOfWindow(SliceOp op, ArrayRef<int64
   return full;
 }
 
-SmallVector<Value> TensorToTile::clampedValid(Value oldSource, Value source, ArrayRef<int64_t> window, ArrayRef<Value> offsets,
+SmallVector<Value> TensorToTile::clampedValid(Value oldSource, Value source,
+                                              ArrayRef<int64_t> window, ArrayRef<Value> offsets,
                                               ArrayRef<Value> valid, bool clamp) {
   ArrayRef<int64_t> shape = shapeOf(oldSource.getType());
   ArrayRef<int64_t> sourceValid = validShapeOf(oldSource.getType());
@@ -170,9 +184,10 @@ SmallVector<Value> TensorToTile::clampedValid(Value oldSource, Value source, Arr
     Value extent = valid.empty() ? index(window[axis]) : valid[axis];
     bool partial = sourceValid[axis] != shape[axis] && !ShapedType::isDynamic(sourceValid[axis]);
     if (clamp || partial) {
-      Value limit = ShapedType::isDynamic(sourceValid[axis])
-                        ? make("dim", b.getIndexType(), source, {attr("axis", b.getI64IntegerAttr(axis))})
-                        : index(sourceValid[axis]);
+      Value limit =
+          ShapedType::isDynamic(sourceValid[axis])
+              ? make("dim", b.getIndexType(), source, {attr("axis", b.getI64IntegerAttr(axis))})
+              : index(sourceValid[axis]);
       auto offset = constantOf(offsets[axis]);
       if (offset && !ShapedType::isDynamic(sourceValid[axis]) && constantOf(extent)) {
         int64_t left = std::max<int64_t>(0, sourceValid[axis] - *offset);
@@ -198,15 +213,17 @@ std::pair<Value, Value> TensorToTile::flatIndex(ArrayRef<int64_t> shape, ArrayRe
       continue;
     }
     if (!known || *known != 0)
-      row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, index(shape[axis])), indices[axis]);
+      row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, index(shape[axis])),
+                                  indices[axis]);
     else
       row = indices[axis];
   }
   return {row, indices.empty() ? index(0) : indices.back()};
 }
 
-LogicalResult TensorToTile::store(Value memory, Value oldMemory, Value source, Type oldSource, ArrayRef<Value> offsets,
-                                  ArrayRef<int64_t> dropped, StringRef atomic, Value result) {
+LogicalResult TensorToTile::store(Value memory, Value oldMemory, Value source, Type oldSource,
+                                  ArrayRef<Value> offsets, ArrayRef<int64_t> dropped,
+                                  StringRef atomic, Value result) {
   // The window has the rank of the tensor: dropped axes and missing leading ones count 1.
   ArrayRef<int64_t> shape = shapeOf(oldSource);
   size_t rank = offsets.size();
@@ -222,7 +239,8 @@ LogicalResult TensorToTile::store(Value memory, Value oldMemory, Value source, T
     while (window.size() < rank)
       window.insert(window.begin(), 1);
     if (window.size() != rank)
-      return emitError(loc, "the value has rank ") << shape.size() << ", the window it is written to has rank " << rank;
+      return emitError(loc, "the value has rank ")
+             << shape.size() << ", the window it is written to has rank " << rank;
   }
   SmallVector<Value> operands{source, memory};
   operands.append(offsets.begin(), offsets.end());
@@ -237,8 +255,8 @@ LogicalResult TensorToTile::lowerAssemble(AssembleOp op) {
   Value source = tile(op.getSource());
   SmallVector<Value> offsets = mapped(op.getOffset());
   if (isa<TensorType>(target.getType()))
-    return store(target, op.getTarget(), source, op.getSource().getType(), offsets, op.getDropDims(), op.getAtomic(),
-                 op.getResult());
+    return store(target, op.getTarget(), source, op.getSource().getType(), offsets,
+                 op.getDropDims(), op.getAtomic(), op.getResult());
   if (op.getAtomic() != "none")
     return op.emitError("atomic writes go to global memory");
   auto [row, col] = flatIndex(shapeOf(op.getTarget().getType()), offsets);
@@ -258,7 +276,8 @@ LogicalResult TensorToTile::lowerLoad(LoadOp op) {
     return op.emitError("load reads global memory, this value is on chip");
   valid = clampedValid(op.getTensor(), source, full, offsets, valid, op.getClamp());
   auto space = symbolizeMemorySpace(op.getTargetMemory());
-  map.map(op.getResult(), load(source, op.getType(), full, offsets, valid, space.value_or(MemorySpace::Vec)));
+  map.map(op.getResult(),
+          load(source, op.getType(), full, offsets, valid, space.value_or(MemorySpace::Vec)));
   return success();
 }
 
@@ -270,7 +289,8 @@ LogicalResult TensorToTile::lowerStore(StoreOp op) {
   Type shaped = op.getTile().getType();
   if (auto shapes = op.getShapes())
     shaped = TileType::get(*shapes, elementTypeOf(shaped));
-  return store(memory, op.getOutputTensor(), source, shaped, mapped(op.getOffsets()), {}, op.getAtomic(), op.getResult());
+  return store(memory, op.getOutputTensor(), source, shaped, mapped(op.getOffsets()), {},
+               op.getAtomic(), op.getResult());
 }
 
 LogicalResult TensorToTile::lowerElement(Operation *op) {
@@ -288,7 +308,8 @@ LogicalResult TensorToTile::lowerElement(Operation *op) {
   } else {
     if (indices.size() == 1 && shape.size() > 1) // flat offset
       indices.insert(indices.begin(), index(0));
-    auto [row, col] = flatIndex(indices.size() == shape.size() ? shape : ArrayRef<int64_t>(shape).take_back(2), indices);
+    auto [row, col] = flatIndex(
+        indices.size() == shape.size() ? shape : ArrayRef<int64_t>(shape).take_back(2), indices);
     operands.append({row, col});
   }
   Type type = read ? read.getType() : source.getType();
@@ -304,7 +325,8 @@ LogicalResult TensorToTile::lowerControlFlow(Operation *op) {
   for (Value result : op->getResults()) {
     if (isa<TensorType>(result.getType()) && rootIsGlobal(result)) {
       if (!dropsGlobal(result))
-        return op->emitError("a kernel cannot choose between two tensors of global memory at run time; write the branch or loop out");
+        return op->emitError("a kernel cannot choose between two tensors of global memory at run "
+                             "time; write the branch or loop out");
       continue;
     }
     types.push_back(convert(result.getType()));
@@ -322,7 +344,8 @@ LogicalResult TensorToTile::lowerControlFlow(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   auto whileOp = dyn_cast<scf::WhileOp>(op);
   if (loop) {
-    state.addOperands({map.lookup(loop.getLowerBound()), map.lookup(loop.getUpperBound()), map.lookup(loop.getStep())});
+    state.addOperands({map.lookup(loop.getLowerBound()), map.lookup(loop.getUpperBound()),
+                       map.lookup(loop.getStep())});
     state.addOperands(keptOperands(loop.getInitArgs(), loop.getResults()));
   } else if (whileOp) {
     // Inits go to the "before" block's arguments, whose types may differ from the results'.
@@ -361,7 +384,8 @@ LogicalResult TensorToTile::lowerControlFlow(Operation *op) {
     unsigned skip = isa<scf::ConditionOp>(terminator) ? 1 : 0;
     if (skip)
       operands.push_back(map.lookup(terminator->getOperand(0)));
-    ValueRange carried = whileOp && !skip ? ValueRange(whileOp.getBeforeArguments()) : ValueRange(op->getResults());
+    ValueRange carried =
+        whileOp && !skip ? ValueRange(whileOp.getBeforeArguments()) : ValueRange(op->getResults());
     for (auto [value, as] : llvm::zip(terminator->getOperands().drop_front(skip), carried)) {
       if (isa<TensorType>(as.getType()) && rootIsGlobal(value))
         continue;
@@ -392,14 +416,13 @@ Value TensorToTile::coerce(Value value, Type type) {
   auto want = dyn_cast<TileType>(type);
   if (!have || !want || have == want)
     return value;
-  auto as = TileType::get(have.getShape(), have.getElementType(), have.getMemorySpace(), want.getValid(),
-                          have.getTransposed());
+  auto as = TileType::get(have.getShape(), have.getElementType(), have.getMemorySpace(),
+                          want.getValid(), have.getTransposed());
   if (as == have)
     return value;
-  auto pick = [&](unsigned axis) -> Value {
-    return index(have.getValidShape()[axis]);
-  };
-  if (ShapedType::isDynamic(have.getValidShape()[0]) || ShapedType::isDynamic(have.getValidShape()[1])) {
+  auto pick = [&](unsigned axis) -> Value { return index(have.getValidShape()[axis]); };
+  if (ShapedType::isDynamic(have.getValidShape()[0]) ||
+      ShapedType::isDynamic(have.getValidShape()[1])) {
     value.setType(as); // the extent is known to the ops that define it
     return value;
   }
@@ -428,7 +451,8 @@ LogicalResult TensorToTile::lowerOp(Operation *op) {
     return lowerElement(op);
   if (auto dim = dyn_cast<DimOp>(op)) {
     int64_t extent = shapeOf(dim.getT().getType())[dim.getAxis()];
-    map.map(dim.getResult(), ShapedType::isDynamic(extent) ? b.clone(*op, map)->getResult(0) : index(extent));
+    map.map(dim.getResult(),
+            ShapedType::isDynamic(extent) ? b.clone(*op, map)->getResult(0) : index(extent));
     return success();
   }
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) { // another valid extent in the type

@@ -17,7 +17,8 @@ Value TensorToTile::replicate(Value small, TileType to) {
   auto type = cast<TileType>(small.getType());
   if (type.getShape() == to.getShape())
     return small;
-  TileType result = TileType::get(to.getShape(), type.getElementType(), MemorySpace::None, to.getValid());
+  TileType result =
+      TileType::get(to.getShape(), type.getElementType(), MemorySpace::None, to.getValid());
   bool oneRow = type.getShape()[0] == 1, oneCol = type.getShape()[1] == 1;
   if (oneRow && oneCol) {
     Value element = make("read", type.getElementType(), {small, index(0), index(0)});
@@ -41,7 +42,8 @@ LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
     map.map(op->getResult(0), result);
     return success();
   };
-  bool commutes = llvm::is_contained({"add", "mul", "maximum", "minimum", "and", "or", "xor"}, name);
+  bool commutes =
+      llvm::is_contained({"add", "mul", "maximum", "minimum", "and", "or", "xor"}, name);
   auto lhsTile = dyn_cast<TileType>(lhs.getType());
   auto rhsTile = dyn_cast<TileType>(rhs.getType());
   if (!lhsTile && rhsTile) {
@@ -66,11 +68,13 @@ LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
                          .Case("minimum", "min")
                          .Default("");
   auto fits = [&](TileType wide, TileType narrow) -> StringRef {
-    if (wide.getShape() != type.getShape() || expand.empty() || narrow.getShape()[0] * narrow.getShape()[1] == 1)
+    if (wide.getShape() != type.getShape() || expand.empty() ||
+        narrow.getShape()[0] * narrow.getShape()[1] == 1)
       return "";
     if (narrow.getShape()[1] == 1 && narrow.getShape()[0] == wide.getShape()[0])
       return "row_expand_";
-    return narrow.getShape()[0] == 1 && narrow.getShape()[1] == wide.getShape()[1] ? "col_expand_" : "";
+    return narrow.getShape()[0] == 1 && narrow.getShape()[1] == wide.getShape()[1] ? "col_expand_"
+                                                                                   : "";
   };
   if (StringRef form = fits(lhsTile, rhsTile); !form.empty())
     return finish((form + expand).str(), lhs, rhs);
@@ -78,7 +82,9 @@ LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
     return finish((form + expand).str(), rhs, lhs);
   Value wideLhs = replicate(lhs, type), wideRhs = replicate(rhs, type);
   if (!wideLhs || !wideRhs)
-    return op->emitError() << name << ": these shapes cannot be combined in a kernel; bring the operands to one shape with row_expand or col_expand";
+    return op->emitError() << name
+                           << ": these shapes cannot be combined in a kernel; bring the operands "
+                              "to one shape with row_expand or col_expand";
   return finish(name, wideLhs, wideRhs);
 }
 
@@ -108,7 +114,8 @@ LogicalResult TensorToTile::lowerCompare(CmpOp op) {
   SmallVector<int64_t> valid;
   if (!result.getValid().empty())
     valid = {result.getValid()[0], bytes};
-  auto maskType = TileType::get({result.getShape()[0], bytes}, IntegerType::get(b.getContext(), 8, IntegerType::Unsigned),
+  auto maskType = TileType::get({result.getShape()[0], bytes},
+                                IntegerType::get(b.getContext(), 8, IntegerType::Unsigned),
                                 MemorySpace::None, valid);
   Value mask = make("cmp", maskType, {lhs, rhs}, kind);
   auto constant = [&](double value) -> Value {
@@ -125,13 +132,16 @@ LogicalResult TensorToTile::lowerCompare(CmpOp op) {
 }
 
 /// acc + lhs @ rhs on 2-D tiles; `element` is the accumulator's element type.
-Value TensorToTile::product(Value lhs, Value rhs, Value acc, Value initCond, Type element, bool aTrans, bool bTrans) {
+Value TensorToTile::product(Value lhs, Value rhs, Value acc, Value initCond, Type element,
+                            bool aTrans, bool bTrans) {
   auto transposed = [&](Value v) {
     auto t = cast<TileType>(v.getType());
     SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
     MemorySpace space = t.getMemorySpace();
     return make("transpose_view",
-                TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(), space, valid, !t.getTransposed()), v);
+                TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(), space, valid,
+                              !t.getTransposed()),
+                v);
   };
   if (aTrans)
     lhs = transposed(lhs);
@@ -167,14 +177,18 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
   Type accElement = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
   Type resultType = op->getResult(0).getType();
   Value acc = accumulates ? tile(op->getOperand(0)) : Value();
-  Value initCond = accumulates && op->getNumOperands() > 3 ? map.lookup(op->getOperand(3)) : Value();
-  ArrayRef<int64_t> ls = shapeOf(oldLhs.getType()), rs = shapeOf(oldRhs.getType()), os = shapeOf(resultType);
+  Value initCond =
+      accumulates && op->getNumOperands() > 3 ? map.lookup(op->getOperand(3)) : Value();
+  ArrayRef<int64_t> ls = shapeOf(oldLhs.getType()), rs = shapeOf(oldRhs.getType()),
+                    os = shapeOf(resultType);
 
   Value result;
   if (family == "matmul_bias") {
     Value bias = tile(op->getOperand(2));
     auto type = cast<TileType>(flatTileType(resultType, MemorySpace::Acc));
-    result = make("matmul_bias", TileType::get(type.getShape(), accElement, MemorySpace::Acc, type.getValid()), {lhs, rhs, bias});
+    result = make("matmul_bias",
+                  TileType::get(type.getShape(), accElement, MemorySpace::Acc, type.getValid()),
+                  {lhs, rhs, bias});
   } else if (ls.size() <= 2 && rs.size() <= 2) {
     result = product(lhs, rhs, acc, initCond, accElement, aTrans, bTrans);
   } else {
@@ -207,7 +221,8 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
                   attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0})));
     };
     for (int64_t batch = 0; batch < batches; ++batch) {
-      Value part = product(batchOf(lhs, ls, batch), batchOf(rhs, rs, batch), {}, {}, accElement, aTrans, bTrans);
+      Value part = product(batchOf(lhs, ls, batch), batchOf(rhs, rs, batch), {}, {}, accElement,
+                           aTrans, bTrans);
       result = make("assemble", outType, {result, part, index(batch * m), index(0)});
     }
     if (acc)
@@ -217,8 +232,10 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
   TileType declared = flatTileType(resultType);
   if (declared.getElementType() != accElement) {
     auto t = cast<TileType>(result.getType());
-    result = make("cast", TileType::get(t.getShape(), declared.getElementType(), MemorySpace::None, t.getValid()), result,
-                  attr("mode", b.getStringAttr("rint")));
+    result = make(
+        "cast",
+        TileType::get(t.getShape(), declared.getElementType(), MemorySpace::None, t.getValid()),
+        result, attr("mode", b.getStringAttr("rint")));
   }
   map.map(op->getResult(0), result);
   return success();
@@ -227,7 +244,8 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
 /// Positions in the whole source tile of elements that `index` names along `dim`.
 Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int64_t dim) {
   auto type = cast<TileType>(positions.getType());
-  auto bare = TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
+  auto bare =
+      TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
   Type element = type.getElementType();
   int64_t rows = type.getShape()[0], cols = type.getShape()[1], stride = colsOf(source);
   Value start = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
@@ -246,14 +264,17 @@ LogicalResult TensorToTile::lowerGather(GatherOp op) {
   Value source = tile(op.getInput()), positions = tile(op.getIndex());
   TileType type = flatTileType(op.getType());
   if (!op.getFlat()) {
-    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()), indexShape = shapeOf(op.getIndex().getType());
+    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()),
+                      indexShape = shapeOf(op.getIndex().getType());
     int64_t rank = shape.size(), dim = op.getDim() < 0 ? op.getDim() + rank : op.getDim();
     bool planes = rank > 2 && (rowAxis(shape) != rank - 2 || rowAxis(indexShape) != rank - 2);
     if (dim < rank - 2 || planes)
-      return op.emitError("gather: only the last two axes of one plane can be gathered in a kernel");
+      return op.emitError(
+          "gather: only the last two axes of one plane can be gathered in a kernel");
     positions = flatPositions(positions, shape, dim == rank - 1 ? 1 : 0);
   }
-  map.map(op.getResult(), make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
+  map.map(op.getResult(),
+          make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
   return success();
 }
 
@@ -264,7 +285,8 @@ LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
     ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
     positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
   }
-  map.map(op.getResult(), make("scatter", type, {target, positions, source}, attr("flat", b.getBoolAttr(op.getFlat()))));
+  map.map(op.getResult(), make("scatter", type, {target, positions, source},
+                               attr("flat", b.getBoolAttr(op.getFlat()))));
   return success();
 }
 
@@ -273,8 +295,10 @@ LogicalResult TensorToTile::lowerScatterUpdate(ScatterUpdateOp op) {
   auto indexType = cast<TileType>(rows.getType());
   auto sourceType = cast<TileType>(source.getType());
   TileType type = cast<TileType>(target.getType());
-  int64_t count = indexType.getShape()[0] * indexType.getShape()[1], cols = sourceType.getShape()[1];
-  auto bare = TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
+  int64_t count = indexType.getShape()[0] * indexType.getShape()[1],
+          cols = sourceType.getShape()[1];
+  auto bare =
+      TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
   // The input stays as it is: the rows go to a copy (made where the input lives on).
   auto loop = scf::ForOp::create(b, loc, index(0), index(count), index(1), ValueRange{target});
   loop.getResult(0).setType(bare);
@@ -283,8 +307,9 @@ LogicalResult TensorToTile::lowerScatterUpdate(ScatterUpdateOp op) {
   b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
   Value width = index(indexType.getShape()[1]);
-  Value at = make("read", indexType.getElementType(),
-                  {rows, arith::DivSIOp::create(b, loc, i, width), arith::RemSIOp::create(b, loc, i, width)});
+  Value at = make(
+      "read", indexType.getElementType(),
+      {rows, arith::DivSIOp::create(b, loc, i, width), arith::RemSIOp::create(b, loc, i, width)});
   Value row = make("scalar_cast", b.getIndexType(), at);
   Value line = make("slice", TileType::get({1, cols}, sourceType.getElementType()),
                     {source, index(1), index(cols), i, index(0)},
@@ -305,13 +330,17 @@ LogicalResult TensorToTile::lowerGatherRow(GatherRowOp op) {
   SmallVector<Value> offsets = mapped(op.getSrcOffset());
   while (window.size() < offsets.size())
     window.insert(window.begin(), 1);
-  Value rows = load(source, op.getSrc().getType(), window, offsets, mapped(op.getValidShape()),
-                    type.getMemorySpace() == MemorySpace::Mat ? MemorySpace::Mat : MemorySpace::Vec);
+  Value rows =
+      load(source, op.getSrc().getType(), window, offsets, mapped(op.getValidShape()),
+           type.getMemorySpace() == MemorySpace::Mat ? MemorySpace::Mat : MemorySpace::Vec);
   if (op.getTranspose()) {
     auto t = cast<TileType>(rows.getType());
     SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
-    rows = make("transpose", TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(), MemorySpace::None, valid), rows,
-                {attr("axis1", b.getI64IntegerAttr(0)), attr("axis2", b.getI64IntegerAttr(1))});
+    rows =
+        make("transpose",
+             TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(),
+                           MemorySpace::None, valid),
+             rows, {attr("axis1", b.getI64IntegerAttr(0)), attr("axis2", b.getI64IntegerAttr(1))});
   }
   auto [row, col] = flatIndex(shapeOf(op.getDst().getType()), mapped(op.getDstOffset()));
   map.map(op.getResult(), make("assemble", type, {target, rows, row, col}));
@@ -381,15 +410,19 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     }
     bool rows = splitMode == "up_down";
     if (isa<AivShardOp>(op)) {
-      Value row = index(rows ? *lane * out.getShape()[0] : 0), col = index(rows ? 0 : *lane * out.getShape()[1]);
-      map.map(op->getResult(0), make("slice", out, {x, index(out.getShape()[0]), index(out.getShape()[1]), row, col},
-                                     attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0}))));
+      Value row = index(rows ? *lane * out.getShape()[0] : 0),
+            col = index(rows ? 0 : *lane * out.getShape()[1]);
+      map.map(op->getResult(0),
+              make("slice", out, {x, index(out.getShape()[0]), index(out.getShape()[1]), row, col},
+                   attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0}))));
       return success();
     }
     Value &joined = gathered[op];
     if (!joined)
       joined = make("create_tile", out, {});
-    joined = make("assemble", out, {joined, x, index(rows ? *lane * in.getShape()[0] : 0), index(rows ? 0 : *lane * in.getShape()[1])});
+    joined = make("assemble", out,
+                  {joined, x, index(rows ? *lane * in.getShape()[0] : 0),
+                   index(rows ? 0 : *lane * in.getShape()[1])});
     map.map(op->getResult(0), joined);
     return success();
   }
@@ -406,11 +439,13 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     if (auto create = dyn_cast<CreateTileOp>(op))
       space = symbolizeMemorySpace(create.getTargetMemory()).value_or(MemorySpace::None);
     if (auto create = dyn_cast<CreateTensorOp>(op); create && create.getInitValue()) {
-      map.map(op->getResult(0), make("full", flatTileType(old), {}, attr("value", *create.getInitValue())));
+      map.map(op->getResult(0),
+              make("full", flatTileType(old), {}, attr("value", *create.getInitValue())));
       return success();
     }
     if (!llvm::all_of(shapeOf(old), [](int64_t extent) { return extent > 0; }))
-      return op->emitError("a tensor created in a kernel is an on-chip tile and needs constant extents");
+      return op->emitError(
+          "a tensor created in a kernel is an on-chip tile and needs constant extents");
     TileType type = flatTileType(old, space == MemorySpace::Vec ? MemorySpace::None : space);
     map.map(op->getResult(0), make("create_tile", type, {}));
     return success();
@@ -438,7 +473,8 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
   // Everything else keeps its form: operands as tiles, results flat.
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(isa<TensorType>(operand.getType()) && !isa<MgatherOp, MscatterOp, SyncAllOp, SetFftsOp, CacheInvalidOp>(op)
+    operands.push_back(isa<TensorType>(operand.getType()) &&
+                               !isa<MgatherOp, MscatterOp, SyncAllOp, SetFftsOp, CacheInvalidOp>(op)
                            ? tile(operand)
                            : map.lookup(operand));
   OperationState state(loc, op->getName(), operands, {}, op->getAttrs());
@@ -449,14 +485,16 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     auto space = symbolizeMemorySpace(op->getAttrOfType<StringAttr>("target_memory").getValue());
     auto type = cast<TileType>(made->getResult(0).getType());
     bool transposed = cast<TileType>(operands[0].getType()).getTransposed();
-    made->getResult(0).setType(TileType::get(type.getShape(), type.getElementType(), space.value_or(MemorySpace::Vec),
-                                             type.getValid(), space == MemorySpace::Mat && transposed));
+    made->getResult(0).setType(TileType::get(type.getShape(), type.getElementType(),
+                                             space.value_or(MemorySpace::Vec), type.getValid(),
+                                             space == MemorySpace::Mat && transposed));
   }
   if (isa<TransposeViewOp>(op)) {
     auto source = cast<TileType>(operands[0].getType());
     SmallVector<int64_t> valid(llvm::reverse(source.getValid()));
-    made->getResult(0).setType(TileType::get({source.getShape()[1], source.getShape()[0]}, source.getElementType(),
-                                             source.getMemorySpace(), valid, !source.getTransposed()));
+    made->getResult(0).setType(TileType::get({source.getShape()[1], source.getShape()[0]},
+                                             source.getElementType(), source.getMemorySpace(),
+                                             valid, !source.getTransposed()));
   }
   map.map(op->getResults(), made->getResults());
   return success();

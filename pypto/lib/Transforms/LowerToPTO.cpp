@@ -20,7 +20,9 @@ namespace pypto {
 
 void PtoEmitter::buildSignature() {
   SmallVector<Type> types;
-  auto tensorAt = [&](unsigned i) { return cast<TensorType>(old.getArgument(params.tensors[i]).getType()); };
+  auto tensorAt = [&](unsigned i) {
+    return cast<TensorType>(old.getArgument(params.tensors[i]).getType());
+  };
   for (auto [number, arg] : llvm::enumerate(old.getArguments()))
     (isa<TensorType>(arg.getType()) ? params.tensors : params.scalars).push_back(number);
   for (unsigned i = 0; i < params.tensors.size(); ++i)
@@ -40,7 +42,8 @@ void PtoEmitter::buildSignature() {
     for (auto [axis, extent] : llvm::enumerate(tensorAt(i).getShape())) {
       int position = -1;
       if (ShapedType::isDynamic(extent)) {
-        StringRef name = names && axis < names.size() ? cast<StringAttr>(names[axis]).getValue() : "";
+        StringRef name =
+            names && axis < names.size() ? cast<StringAttr>(names[axis]).getValue() : "";
         auto it = name.empty() ? named.end() : named.find(name);
         if (it != named.end()) {
           position = it->second;
@@ -61,16 +64,22 @@ void PtoEmitter::buildSignature() {
   });
   SmallVector<std::pair<int, unsigned>> special;
   if (usesIdx || usesNum) {
-    special.push_back({KernelSignature::Hidden::BlockIdx, addHidden({KernelSignature::Hidden::BlockIdx}, b.getI32Type())});
-    special.push_back({KernelSignature::Hidden::BlockNum, addHidden({KernelSignature::Hidden::BlockNum}, b.getI32Type())});
+    special.push_back({KernelSignature::Hidden::BlockIdx,
+                       addHidden({KernelSignature::Hidden::BlockIdx}, b.getI32Type())});
+    special.push_back({KernelSignature::Hidden::BlockNum,
+                       addHidden({KernelSignature::Hidden::BlockNum}, b.getI32Type())});
   }
   if (usesSub)
-    special.push_back({KernelSignature::Hidden::SubblockIdx, addHidden({KernelSignature::Hidden::SubblockIdx}, b.getI32Type())});
+    special.push_back({KernelSignature::Hidden::SubblockIdx,
+                       addHidden({KernelSignature::Hidden::SubblockIdx}, b.getI32Type())});
   SmallVector<SmallVector<int>> strideParameter(params.tensors.size());
   for (unsigned i = 0; i < params.tensors.size(); ++i)
     for (auto [axis, stride] : llvm::enumerate(tensorAt(i).getStrides()))
       strideParameter[i].push_back(
-          ShapedType::isDynamic(stride) ? int(addHidden({KernelSignature::Hidden::Stride, i, unsigned(axis)}, b.getIndexType())) : -1);
+          ShapedType::isDynamic(stride)
+              ? int(addHidden({KernelSignature::Hidden::Stride, i, unsigned(axis)},
+                              b.getIndexType()))
+              : -1);
 
   b.setInsertionPoint(old);
   made = func::FuncOp::create(b, old.getLoc(), old.getName(), b.getFunctionType(types, {}));
@@ -89,13 +98,17 @@ void PtoEmitter::buildSignature() {
     Memory memory;
     memory.pointer = entry->getArgument(i);
     for (auto [axis, extent] : llvm::enumerate(type.getShape()))
-      memory.dims.push_back(dimParameter[i][axis] >= 0 ? Value(entry->getArgument(dimParameter[i][axis])) : index(extent));
+      memory.dims.push_back(dimParameter[i][axis] >= 0
+                                ? Value(entry->getArgument(dimParameter[i][axis]))
+                                : index(extent));
     unsigned rank = type.getRank();
     memory.strides.resize(rank);
     for (int axis = int(rank) - 1; axis >= 0; --axis) {
       if (!type.getStrides().empty()) {
         int64_t stride = type.getStrides()[axis];
-        memory.strides[axis] = ShapedType::isDynamic(stride) ? Value(entry->getArgument(strideParameter[i][axis])) : index(stride);
+        memory.strides[axis] = ShapedType::isDynamic(stride)
+                                   ? Value(entry->getArgument(strideParameter[i][axis]))
+                                   : index(stride);
         continue;
       }
       if (axis == int(rank) - 1) {
@@ -108,7 +121,8 @@ void PtoEmitter::buildSignature() {
       else if (inner && *inner == 1)
         memory.strides[axis] = memory.dims[axis + 1];
       else
-        memory.strides[axis] = arith::MulIOp::create(b, loc, memory.strides[axis + 1], memory.dims[axis + 1]);
+        memory.strides[axis] =
+            arith::MulIOp::create(b, loc, memory.strides[axis + 1], memory.dims[axis + 1]);
     }
     if (rank >= 2 && type.getShape().back() == 1 && type.getStrides().empty()) {
       memory.columnMajor = true;
@@ -128,9 +142,10 @@ PtoEmitter::Window PtoEmitter::windowOf(Value tensor) {
       unsigned axis = source.axes[number];
       Value base = source.offsets[axis], more = mapped(offset);
       auto known = constantOf(base), added = constantOf(more);
-      window.offsets[axis] = known && added      ? index(*known + *added)
-                             : known && *known == 0 ? more
-                                                    : Value(arith::AddIOp::create(b, loc, base, more));
+      window.offsets[axis] = known && added ? index(*known + *added)
+                             : known && *known == 0
+                                 ? more
+                                 : Value(arith::AddIOp::create(b, loc, base, more));
       if (!llvm::is_contained(slice.getDropDims(), int64_t(number)))
         window.axes.push_back(axis);
     }
@@ -155,11 +170,13 @@ Value PtoEmitter::viewOf(unsigned argument) {
     SmallVector<int64_t> open(type.getRank(), ShapedType::kDynamic);
     // Column-major memory: the stride of the last axis is not 1, that of the one before is.
     unsigned rank = type.getRank();
-    bool columns = memory.columnMajor || (rank >= 2 && constantOf(memory.strides[rank - 2]) == 1 && constantOf(memory.strides[rank - 1]) != 1);
+    bool columns = memory.columnMajor || (rank >= 2 && constantOf(memory.strides[rank - 2]) == 1 &&
+                                          constantOf(memory.strides[rank - 1]) != 1);
     auto layout = pto::LayoutAttr::get(b.getContext(), columns ? pto::Layout::Dn : pto::Layout::Nd);
-    memory.view = pto::MakeTensorViewOp::create(b, old.getArgument(argument).getLoc(),
-                                                pto::TensorViewType::get(open, type.getElementType()), memory.pointer,
-                                                memory.dims, memory.strides, layout);
+    memory.view =
+        pto::MakeTensorViewOp::create(b, old.getArgument(argument).getLoc(),
+                                      pto::TensorViewType::get(open, type.getElementType()),
+                                      memory.pointer, memory.dims, memory.strides, layout);
   }
   return memory.view;
 }
@@ -169,8 +186,8 @@ Value PtoEmitter::partition(const Window &window, ArrayRef<Value> sizes) {
   for (Value size : sizes)
     extents.push_back(constantOf(size).value_or(ShapedType::kDynamic));
   Type element = elementTypeOf(old.getArgument(window.argument).getType());
-  return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(extents, element), viewOf(window.argument),
-                                      window.offsets, sizes);
+  return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(extents, element),
+                                      viewOf(window.argument), window.offsets, sizes);
 }
 
 Value PtoEmitter::flatOffset(const Window &window, ArrayRef<Value> indices) {
@@ -178,7 +195,8 @@ Value PtoEmitter::flatOffset(const Window &window, ArrayRef<Value> indices) {
   SmallVector<Value> at(window.offsets);
   for (auto [axis, position] : llvm::zip(window.axes, indices)) {
     auto known = constantOf(at[axis]);
-    at[axis] = known && *known == 0 ? position : Value(arith::AddIOp::create(b, loc, at[axis], position));
+    at[axis] =
+        known && *known == 0 ? position : Value(arith::AddIOp::create(b, loc, at[axis], position));
   }
   Value offset;
   for (auto [axis, position] : llvm::enumerate(at)) {
@@ -186,8 +204,9 @@ Value PtoEmitter::flatOffset(const Window &window, ArrayRef<Value> indices) {
       continue;
     bool unit = axis + 1 == at.size() && memory.columnMajor; // extent 1: only position 0
     auto stride = constantOf(memory.strides[axis]);
-    Value term = unit || (stride && *stride == 1) ? position
-                                                  : Value(arith::MulIOp::create(b, loc, position, memory.strides[axis]));
+    Value term = unit || (stride && *stride == 1)
+                     ? position
+                     : Value(arith::MulIOp::create(b, loc, position, memory.strides[axis]));
     offset = offset ? Value(arith::AddIOp::create(b, loc, offset, term)) : term;
   }
   return offset ? offset : index(0);
@@ -200,15 +219,20 @@ LogicalResult PtoEmitter::emitLoad(LoadOp op) {
     Value more = mapped(offset);
     unsigned axis = window.axes[number];
     auto known = constantOf(window.offsets[axis]);
-    window.offsets[axis] = known && *known == 0 ? more : Value(arith::AddIOp::create(b, loc, window.offsets[axis], more));
+    window.offsets[axis] = known && *known == 0
+                               ? more
+                               : Value(arith::AddIOp::create(b, loc, window.offsets[axis], more));
   }
   SmallVector<Value> sizes(window.offsets.size(), index(1));
   for (auto [number, axis] : llvm::enumerate(window.axes))
-    sizes[axis] = op.getValidShape().empty() ? index(shape[number]) : mapped(op.getValidShape()[number]);
+    sizes[axis] =
+        op.getValidShape().empty() ? index(shape[number]) : mapped(op.getValidShape()[number]);
   int rowsFrom = rowAxis(shape);
   auto type = cast<TileType>(op.getType());
-  Value rows = rowsFrom >= 0 && !op.getValidShape().empty() ? mapped(op.getValidShape()[rowsFrom]) : index(type.getShape()[0]);
-  Value cols = op.getValidShape().empty() ? index(type.getShape()[1]) : mapped(op.getValidShape().back());
+  Value rows = rowsFrom >= 0 && !op.getValidShape().empty() ? mapped(op.getValidShape()[rowsFrom])
+                                                            : index(type.getShape()[0]);
+  Value cols =
+      op.getValidShape().empty() ? index(type.getShape()[1]) : mapped(op.getValidShape().back());
   if (rowsFrom < 0 && !op.getValidShape().empty())
     for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
       if (constantOf(op.getValidShape()[axis]) != shape[axis])
@@ -225,7 +249,9 @@ LogicalResult PtoEmitter::emitStore(StoreOp op) {
     unsigned axis = window.axes[number];
     auto known = constantOf(window.offsets[axis]);
     Value more = mapped(offset);
-    window.offsets[axis] = known && *known == 0 ? more : Value(arith::AddIOp::create(b, loc, window.offsets[axis], more));
+    window.offsets[axis] = known && *known == 0
+                               ? more
+                               : Value(arith::AddIOp::create(b, loc, window.offsets[axis], more));
   }
   Tile from = tile(op.getTile());
   ArrayRef<int64_t> shape = *op.getShapes();
@@ -236,11 +262,15 @@ LogicalResult PtoEmitter::emitStore(StoreOp op) {
     sizes[axis] = last ? from.cols : int(number) == rowsFrom ? from.rows : index(shape[number]);
   }
   if (rowsFrom < 0 && shape.size() > 2 && constantOf(from.rows) != rowsOf(shape))
-    return op.emitError("a partly valid value cannot be written to a window with several leading axes");
+    return op.emitError(
+        "a partly valid value cannot be written to a window with several leading axes");
   Value to = partition(window, sizes);
-  auto atomic = pto::AtomicTypeAttr::get(b.getContext(), op.getAtomic() == "add" ? pto::AtomicType::AtomicAdd : pto::AtomicType::AtomicNone);
+  auto atomic = pto::AtomicTypeAttr::get(b.getContext(), op.getAtomic() == "add"
+                                                             ? pto::AtomicType::AtomicAdd
+                                                             : pto::AtomicType::AtomicNone);
   OperationState state(loc, pto::TStoreOp::getOperationName(), {from.handle, to}, {},
-                       {attr("atomicType", atomic), attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 0, 0, 1}))});
+                       {attr("atomicType", atomic),
+                        attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 0, 0, 1}))});
   b.create(state);
   return success();
 }
@@ -254,7 +284,8 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
     indices.push_back(mapped(v));
   if (isa<TensorType>(target.getType())) {
     Window window = windowOf(target);
-    if (indices.size() != window.axes.size() && indices.size() == 1) // flat position of a packed tensor
+    if (indices.size() != window.axes.size() &&
+        indices.size() == 1) // flat position of a packed tensor
       window.axes = {unsigned(window.offsets.size() - 1)};
     Value offset = flatOffset(window, indices);
     Type element = elementTypeOf(target.getType()), plain = signless(element);
@@ -262,9 +293,12 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
     if (element != plain)
       pointer = pto::CastPtrOp::create(b, loc, pto::PtrType::get(plain), pointer);
     if (read)
-      scalars.map(read.getResult(), pto::LoadScalarOp::create(b, loc, plain, pointer, offset).getValue());
+      scalars.map(read.getResult(),
+                  pto::LoadScalarOp::create(b, loc, plain, pointer, offset).getValue());
     else
-      pto::StoreScalarOp::create(b, loc, castScalar(mapped(write.getValue()), write.getValue().getType(), element), pointer, offset);
+      pto::StoreScalarOp::create(
+          b, loc, castScalar(mapped(write.getValue()), write.getValue().getType(), element),
+          pointer, offset);
     return success();
   }
   // Windows of tiles are addressed in their base, which has the row length of the bytes.
@@ -287,7 +321,8 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
   Value offset = flat(width);
   if (read) {
     Type plain = signless(read.getType());
-    scalars.map(read.getResult(), pto::TGetValOp::create(b, loc, plain, tile(target).handle, offset).getResult());
+    scalars.map(read.getResult(),
+                pto::TGetValOp::create(b, loc, plain, tile(target).handle, offset).getResult());
     return success();
   }
   Tile from = tile(write.getDst());
@@ -339,7 +374,8 @@ pto::TileBufType PtoEmitter::bufferType(TileType type, int64_t rows, int64_t col
   case MemorySpace::RightScale:
     return make(AddressSpace::Scaling, BLayout::ColMajor, SLayout::ColMajor, 32);
   default:
-    return make(AddressSpace::Vec, c == 1 && r > 1 ? BLayout::ColMajor : BLayout::RowMajor, SLayout::NoneBox, 512);
+    return make(AddressSpace::Vec, c == 1 && r > 1 ? BLayout::ColMajor : BLayout::RowMajor,
+                SLayout::NoneBox, 512);
   }
 }
 
@@ -352,14 +388,19 @@ static TileType wholeBoxes(TileType type) {
     if (r == 1 && !type.getTransposed())
       return type;
     return type.getTransposed()
-               ? TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace(), {}, true)
-               : TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))}, type.getElementType(), type.getMemorySpace());
+               ? TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))},
+                               type.getElementType(), type.getMemorySpace(), {}, true)
+               : TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))},
+                               type.getElementType(), type.getMemorySpace());
   case MemorySpace::Left:
-    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))}, type.getElementType(), type.getMemorySpace());
+    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))},
+                         type.getElementType(), type.getMemorySpace());
   case MemorySpace::Right:
-    return TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace());
+    return TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))},
+                         type.getElementType(), type.getMemorySpace());
   case MemorySpace::Acc:
-    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, 16))}, type.getElementType(), type.getMemorySpace());
+    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, 16))},
+                         type.getElementType(), type.getMemorySpace());
   default:
     return type;
   }
@@ -369,7 +410,8 @@ Value PtoEmitter::allocate(TileType type, Value rows, Value cols) {
   if (options.textForm)
     type = wholeBoxes(type);
   auto r = constantOf(rows), c = constantOf(cols);
-  auto buffer = bufferType(type, r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
+  auto buffer =
+      bufferType(type, r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
   return pto::AllocTileOp::create(b, loc, buffer, Value(), r ? Value() : rows, c ? Value() : cols);
 }
 
@@ -386,7 +428,8 @@ Value PtoEmitter::sharedHandle(unsigned number) {
       same &= validShapeOf(value.getType()) == valid;
     if (!same)
       valid = buffer.type.getShape();
-    handle = allocate(cast<TileType>(buffer.values.front().getType()), index(valid[0]), index(valid[1]));
+    handle =
+        allocate(cast<TileType>(buffer.values.front().getType()), index(valid[0]), index(valid[1]));
   }
   return handle;
 }
@@ -398,7 +441,8 @@ Value PtoEmitter::narrowed(Value handle, Value rows, Value cols) {
     return handle;
   auto narrow = type.withValid(r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
   return pto::SubviewOp::create(b, loc, narrow, handle, ValueRange{index(0), index(0)},
-                                b.getDenseI64ArrayAttr({type.getRows(), type.getCols()}), ValueRange{rows, cols});
+                                b.getDenseI64ArrayAttr({type.getRows(), type.getCols()}),
+                                ValueRange{rows, cols});
 }
 
 PtoEmitter::Tile &PtoEmitter::define(Value result, Value rows, Value cols) {
@@ -507,8 +551,8 @@ void PtoEmitter::transfer(ValueRange sources, ValueRange targets) {
     auto type = cast<pto::TileBufType>(first.from.handle.getType());
     auto r = constantOf(first.from.rows), c = constantOf(first.from.cols);
     Value spare = pto::AllocTileOp::create(
-        b, loc, type.withValid(r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic)), Value(),
-        r ? Value() : first.from.rows, c ? Value() : first.from.cols);
+        b, loc, type.withValid(r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic)),
+        Value(), r ? Value() : first.from.rows, c ? Value() : first.from.cols);
     copy(first.from, spare);
     first.from.handle = spare;
     first.source = ~0u;
@@ -522,7 +566,8 @@ LogicalResult PtoEmitter::emitFor(scf::ForOp op) {
     addCarried(init, arg.getType(), inits);
   Type counter = op.getInductionVar().getType();
   auto bound = [&](Value v) { return castScalar(mapped(v), v.getType(), counter); };
-  auto loop = scf::ForOp::create(b, loc, bound(op.getLowerBound()), bound(op.getUpperBound()), bound(op.getStep()), inits);
+  auto loop = scf::ForOp::create(b, loc, bound(op.getLowerBound()), bound(op.getUpperBound()),
+                                 bound(op.getStep()), inits);
   for (NamedAttribute attribute : op->getDiscardableAttrDictionary())
     loop->setDiscardableAttr(attribute.getName(), attribute.getValue());
   scalars.map(op.getInductionVar(), loop.getInductionVar());
@@ -546,10 +591,12 @@ LogicalResult PtoEmitter::emitFor(scf::ForOp op) {
     scf::YieldOp::create(b, loc, handed);
   }
   unsigned next = 0;
-  for (auto [result, init, arg] : llvm::zip(op.getResults(), op.getInitArgs(), op.getRegionIterArgs())) {
+  for (auto [result, init, arg] :
+       llvm::zip(op.getResults(), op.getInitArgs(), op.getRegionIterArgs())) {
     bindCarried(result, loop.getResults(), next, init);
     if (isa<TileType>(result.getType()))
-      tiles[result].handle = narrowed(sharedHandle(storage.bufferOf(arg)), tiles[result].rows, tiles[result].cols);
+      tiles[result].handle =
+          narrowed(sharedHandle(storage.bufferOf(arg)), tiles[result].rows, tiles[result].cols);
   }
   return success();
 }
@@ -608,7 +655,8 @@ LogicalResult PtoEmitter::emitWhile(scf::WhileOp op) {
       sharedHandle(storage.bufferOf(arg));
   auto loop = scf::WhileOp::create(b, loc, afterTypes, inits);
   OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, beforeTypes, SmallVector<Location>(beforeTypes.size(), loc));
+  Block *before = b.createBlock(&loop.getBefore(), {}, beforeTypes,
+                                SmallVector<Location>(beforeTypes.size(), loc));
   unsigned next = 0;
   for (auto [arg, init] : llvm::zip(op.getBeforeArguments(), op.getInits()))
     bindCarried(arg, before->getArguments(), next, init);
@@ -620,7 +668,8 @@ LogicalResult PtoEmitter::emitWhile(scf::WhileOp op) {
   for (auto [value, arg] : llvm::zip(condition.getArgs(), op.getAfterArguments()))
     addCarried(value, arg.getType(), passed);
   scf::ConditionOp::create(b, loc, mapped(condition.getCondition()), passed);
-  Block *after = b.createBlock(&loop.getAfter(), {}, afterTypes, SmallVector<Location>(afterTypes.size(), loc));
+  Block *after = b.createBlock(&loop.getAfter(), {}, afterTypes,
+                               SmallVector<Location>(afterTypes.size(), loc));
   next = 0;
   for (auto [arg, value] : llvm::zip(op.getAfterArguments(), condition.getArgs()))
     bindCarried(arg, after->getArguments(), next, value);
@@ -642,35 +691,6 @@ LogicalResult PtoEmitter::emitWhile(scf::WhileOp op) {
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
-
-Value PtoEmitter::castScalar(Value value, Type from, Type to) { return convertScalar(b, loc, value, from, to); }
-
-bool PtoEmitter::emitScalar(Operation *op) {
-  if (auto cast = dyn_cast<ScalarCastOp>(op)) {
-    scalars.map(cast.getResult(), castScalar(mapped(cast.getX()), cast.getX().getType(), cast.getType()));
-    return true;
-  }
-  if (auto mod = dyn_cast<FloorModOp>(op)) {
-    scalars.map(mod.getResult(), floorDivide(b, loc, mapped(mod.getLhs()), mapped(mod.getRhs()), true));
-    return true;
-  }
-  if (auto div = dyn_cast<arith::FloorDivSIOp>(op)) {
-    scalars.map(div.getResult(), floorDivide(b, loc, mapped(div.getLhs()), mapped(div.getRhs()), false));
-    return true;
-  }
-  if (isa<UndefOp>(op)) {
-    scalars.map(op->getResult(0), arith::ConstantOp::create(b, loc, b.getZeroAttr(signless(op->getResult(0).getType()))).getResult());
-    return true;
-  }
-  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op)) {
-    scalars.map(constant.getResult(), index(constant.value()));
-    return true;
-  }
-  if (!isa<arith::ArithDialect>(op->getDialect()))
-    return false;
-  b.clone(*op, scalars);
-  return true;
-}
 
 LogicalResult PtoEmitter::emit(Operation *op) {
   loc = op->getLoc();
@@ -698,7 +718,8 @@ LogicalResult PtoEmitter::emit(Operation *op) {
           scalars.map(dim.getResult(), mapped(extent));
       return success();
     }
-    scalars.map(dim.getResult(), memoryOf(cast<BlockArgument>(tensor).getArgNumber()).dims[dim.getAxis()]);
+    scalars.map(dim.getResult(),
+                memoryOf(cast<BlockArgument>(tensor).getArgNumber()).dims[dim.getAxis()]);
     return success();
   }
   if (auto slice = dyn_cast<SliceOp>(op); slice && isa<TensorType>(slice.getType()))
@@ -747,7 +768,9 @@ void PtoEmitter::setKernelKind() {
   });
   if (cube && vector)
     return;
-  made->setAttr("pto.kernel_kind", pto::KernelKindAttr::get(b.getContext(), cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
+  made->setAttr("pto.kernel_kind",
+                pto::KernelKindAttr::get(b.getContext(),
+                                         cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
 }
 
 LogicalResult lowerToPTO(ModuleOp module, const PtoOptions &options) {

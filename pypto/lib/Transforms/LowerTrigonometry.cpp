@@ -1,8 +1,8 @@
 //===- LowerTrigonometry.cpp - sine and cosine as tile arithmetic ---------===//
 //
 // The vector unit has no trigonometric instruction. x is reduced by n * pi in four parts (Cody and
-// Waite), each of them exact in f32 products with |n| < 2^13, and the rest goes through an odd polynomial of
-// degree 9 (minimax on [-pi/2, pi/2]); the parity of n gives the sign.
+// Waite), each of them exact in f32 products with |n| < 2^13, and the rest goes through an odd
+// polynomial of degree 9 (minimax on [-pi/2, pi/2]); the parity of n gives the sign.
 //
 //===----------------------------------------------------------------------===//
 #include "TensorToTile.h"
@@ -31,7 +31,8 @@ LogicalResult TensorToTile::lowerSineCosine(Operation *op, bool cosine) {
   Value n = cosine ? nearest(binary("sub", turns, number(0.5))) : nearest(turns);
   Value shift = cosine ? binary("add", n, number(0.5)) : n;
   Value r = x;
-  for (double part : {3.140625, 9.67502593994140625e-4, 1.509957990978376432e-7, 5.1266879180999225e-15})
+  for (double part :
+       {3.140625, 9.67502593994140625e-4, 1.509957990978376432e-7, 5.1266879180999225e-15})
     r = binary("sub", r, binary("mul", shift, number(part)));
   Value square = binary("mul", r, r);
   Value sum = binary("mul", square, number(2.6083159809786593541503e-6));
@@ -44,7 +45,8 @@ LogicalResult TensorToTile::lowerSineCosine(Operation *op, bool cosine) {
   Value whole = make("cast", ints, half, attr("mode", b.getStringAttr("floor")));
   whole = make("cast", type, whole, attr("mode", b.getStringAttr("rint")));
   Value odd = binary("sub", n, binary("mul", whole, number(2)));
-  Value sign = binary("add", binary("mul", odd, number(cosine ? 2.0 : -2.0)), number(cosine ? -1.0 : 1.0));
+  Value sign =
+      binary("add", binary("mul", odd, number(cosine ? 2.0 : -2.0)), number(cosine ? -1.0 : 1.0));
   map.map(op->getResult(0), binary("mul", sine, sign));
   return success();
 }

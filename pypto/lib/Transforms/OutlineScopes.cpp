@@ -79,13 +79,15 @@ private:
       Block &body = scope->getRegion(0).front();
       OpBuilder b(scope);
       for (BlockArgument arg : body.getArguments())
-        arg.replaceAllUsesWith(GetBlockIdxOp::create(b, scope->getLoc(), b.getIndexType(), ValueRange()).getResult());
+        arg.replaceAllUsesWith(
+            GetBlockIdxOp::create(b, scope->getLoc(), b.getIndexType(), ValueRange()).getResult());
       Operation *yield = body.getTerminator();
       for (auto [index, value] : llvm::enumerate(yield->getOperands()))
         scope->getResult(index).replaceAllUsesWith(value);
       if (!isa<RuntimeScopeOp>(scope) && !scope->use_empty())
         scope->getResults().back().replaceAllUsesWith(
-            TaskInvalidOp::create(b, scope->getLoc(), TaskIdType::get(b.getContext()), ValueRange()).getTask());
+            TaskInvalidOp::create(b, scope->getLoc(), TaskIdType::get(b.getContext()), ValueRange())
+                .getTask());
       yield->erase();
       scope->getBlock()->getOperations().splice(scope->getIterator(), body.getOperations());
       scope->erase();
@@ -110,7 +112,9 @@ private:
     }
     for (BlockArgument arg : scope.getRegion().front().getArguments())
       if (!arg.use_empty())
-        return (*arg.user_begin())->emitError("the block index is read inside the kernel (pl.tile.get_block_idx), not passed to it");
+        return (*arg.user_begin())
+            ->emitError("the block index is read inside the kernel (pl.tile.get_block_idx), not "
+                        "passed to it");
     for (auto [result, value] : llvm::zip(scope.getOutputs(), yield->getOperands()))
       result.replaceAllUsesWith(map.lookupOrDefault(value));
     scope.getTask().replaceAllUsesWith(moved.getTask());
@@ -119,8 +123,8 @@ private:
   }
 
   /// A pypto.call with the launch options of a scope.
-  CallOp launch(OpBuilder &b, Operation *scope, StringRef callee, ArrayRef<Value> args, ArrayRef<int64_t> noDep,
-                TypeRange resultTypes) {
+  CallOp launch(OpBuilder &b, Operation *scope, StringRef callee, ArrayRef<Value> args,
+                ArrayRef<int64_t> noDep, TypeRange resultTypes) {
     OperationState state(scope->getLoc(), CallOp::getOperationName());
     SmallVector<int32_t> segments;
     auto group = [&](ValueRange values) {
@@ -170,7 +174,8 @@ private:
     for (Value value : captured)
       if (!isa<TensorType>(value.getType())) {
         if (!value.getType().isIntOrIndexOrFloat())
-          return scope->emitError("a scope cannot use an array or task id of its orchestration; pass elements");
+          return scope->emitError(
+              "a scope cannot use an array or task id of its orchestration; pass elements");
         args.push_back(value);
       }
 
@@ -183,7 +188,8 @@ private:
       if (!isa<TensorType>(value.getType())) {
         if (result.use_empty())
           continue;
-        return scope->emitError("a scalar or tile computed in a kernel cannot leave it; write it to a tensor");
+        return scope->emitError(
+            "a scalar or tile computed in a kernel cannot leave it; write it to a tensor");
       }
       Value same = sameTensor(value);
       if (!region.isAncestor(same.getParentRegion())) {
@@ -196,7 +202,8 @@ private:
       if (!memory)
         return scope->emitError("a tensor that leaves a scope needs constant extents");
       result.replaceAllUsesWith(memory);
-      unsigned position = llvm::count_if(args, [](Value v) { return isa<TensorType>(v.getType()); });
+      unsigned position =
+          llvm::count_if(args, [](Value v) { return isa<TensorType>(v.getType()); });
       args.insert(args.begin() + position, memory);
       computed.push_back({value, position});
     }
@@ -213,7 +220,8 @@ private:
       map.map(value, arg);
     if (isa<SpmdOp>(scope))
       region.front().getArgument(0).replaceAllUsesWith(
-          GetBlockIdxOp::create(inner, scope->getLoc(), inner.getIndexType(), ValueRange()).getResult());
+          GetBlockIdxOp::create(inner, scope->getLoc(), inner.getIndexType(), ValueRange())
+              .getResult());
     entry.getOperations().splice(entry.end(), region.front().getOperations());
     kernel.walk([&](Operation *op) {
       for (OpOperand &operand : op->getOpOperands()) {
@@ -254,7 +262,8 @@ private:
     return name;
   }
 
-  func::FuncOp makeKernel(func::FuncOp caller, Operation *scope, StringRef name, ArrayRef<Value> args) {
+  func::FuncOp makeKernel(func::FuncOp caller, Operation *scope, StringRef name,
+                          ArrayRef<Value> args) {
     OpBuilder b(module.getContext());
     SmallVector<Type> types;
     for (Value arg : args)
@@ -285,12 +294,14 @@ private:
     SmallVector<int64_t> strides = stridesOf(value);
     if (strides == packedStrides(type.getShape()) && !isStridedWindow(value))
       strides.clear();
-    return TensorType::get(type.getShape(), type.getElementType(), strides, type.getLayout(), type.getValid());
+    return TensorType::get(type.getShape(), type.getElementType(), strides, type.getLayout(),
+                           type.getValid());
   }
 
   /// Equal strides mean nothing where they are run-time values of another shape.
   static bool isStridedWindow(Value value) {
-    return llvm::is_contained(stridesOf(value), ShapedType::kDynamic) && sameTensor(value).getDefiningOp<SliceOp>();
+    return llvm::is_contained(stridesOf(value), ShapedType::kDynamic) &&
+           sameTensor(value).getDefiningOp<SliceOp>();
   }
 
   static Value createTensor(OpBuilder &b, Location loc, TensorType type) {
@@ -300,7 +311,8 @@ private:
     for (int64_t extent : type.getShape())
       shape.push_back(arith::ConstantIndexOp::create(b, loc, extent));
     auto full = TensorType::get(type.getShape(), type.getElementType());
-    return CreateTensorOp::create(b, loc, full, shape, b.getNamedAttr("dtype", TypeAttr::get(type.getElementType())))
+    return CreateTensorOp::create(b, loc, full, shape,
+                                  b.getNamedAttr("dtype", TypeAttr::get(type.getElementType())))
         .getResult();
   }
 
@@ -363,7 +375,8 @@ private:
     return cast<CallOp>(b.create(state));
   }
 
-  /// A kernel that is called with a window of other strides than its parameter says gets a copy for them.
+  /// A kernel that is called with a window of other strides than its parameter says gets a copy for
+  /// them.
   LogicalResult specialiseStrides() {
     SmallVector<CallOp> calls;
     module.walk([&](CallOp call) { calls.push_back(call); });
@@ -381,15 +394,18 @@ private:
         if (!have || !want || have.getShape().size() != want.getShape().size())
           continue;
         SmallVector<int64_t> given = stridesOf(arg);
-        SmallVector<int64_t> taken = want.getStrides().empty() ? packedStrides(want.getShape())
-                                                               : SmallVector<int64_t>(want.getStrides());
+        SmallVector<int64_t> taken = want.getStrides().empty()
+                                         ? packedStrides(want.getShape())
+                                         : SmallVector<int64_t>(want.getStrides());
         bool window = isStridedWindow(arg) && want.getStrides().empty();
         if (!window && (given == taken || want.getLayout() != TensorLayout::ND))
           continue;
         // Packed at run time either way: extents of the parameter say the same.
-        if (!window && llvm::is_contained(taken, ShapedType::kDynamic) && !sameTensor(arg).getDefiningOp<SliceOp>())
+        if (!window && llvm::is_contained(taken, ShapedType::kDynamic) &&
+            !sameTensor(arg).getDefiningOp<SliceOp>())
           continue;
-        types[index] = TensorType::get(want.getShape(), want.getElementType(), given, want.getLayout(), want.getValid());
+        types[index] = TensorType::get(want.getShape(), want.getElementType(), given,
+                                       want.getLayout(), want.getValid());
         differs = true;
       }
       if (!differs)

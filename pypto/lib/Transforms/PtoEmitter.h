@@ -21,7 +21,9 @@ namespace pypto {
 struct KernelSignature {
   struct Hidden {
     enum Kind { Dim, BlockIdx, BlockNum, SubblockIdx, Stride } kind;
-    unsigned tensor = 0, axis = 0; // Dim, Stride: where its value is found (tensor = position among the tensors)
+    unsigned tensor = 0,
+             axis =
+                 0; // Dim, Stride: where its value is found (tensor = position among the tensors)
   };
   llvm::SmallVector<unsigned> tensors, scalars; // positions in the function before lowering
   llvm::SmallVector<Hidden> hidden;
@@ -30,9 +32,11 @@ struct KernelSignature {
 class PtoEmitter {
 public:
   PtoEmitter(mlir::func::FuncOp kernel, const PtoOptions &options)
-      : old(kernel), options(options), storage(kernel), b(kernel.getContext()), loc(kernel.getLoc()) {}
+      : old(kernel), options(options), storage(kernel), b(kernel.getContext()),
+        loc(kernel.getLoc()) {}
 
-  /// Builds the pto function in front of the old one; null on error. The old one can be erased then.
+  /// Builds the pto function in front of the old one; null on error. The old one can be erased
+  /// then.
   mlir::func::FuncOp run();
   const KernelSignature &signature() const { return params; }
 
@@ -78,7 +82,8 @@ private:
   Value partition(const Window &window, Ref<Value> sizes);
   Value flatOffset(const Window &window, Ref<Value> indices);
 
-  // Carried values: scalars stay results, tiles live in buffers, open valid extents travel as scalars.
+  // Carried values: scalars stay results, tiles live in buffers, open valid extents travel as
+  // scalars.
   struct Carried {
     llvm::SmallVector<Value> values;
   };
@@ -104,17 +109,20 @@ private:
   mlir::LogicalResult emitProduct(Operation *op, const OpRow *row);
   mlir::LogicalResult emitAssemble(AssembleOp op);
   mlir::LogicalResult emitSystem(Operation *op);
-  Operation *instruction(llvm::StringRef mnemonic, mlir::ValueRange operands, Ref<mlir::NamedAttribute> attrs = {},
-                         Ref<int32_t> segments = {});
+  Operation *instruction(llvm::StringRef mnemonic, mlir::ValueRange operands,
+                         Ref<mlir::NamedAttribute> attrs = {}, Ref<int32_t> segments = {});
   void copy(Tile from, Value to);
-  void copyInto(Value source, Value result); // contents of `source` into the buffer of `result` unless shared
+  void copyInto(Value source,
+                Value result); // contents of `source` into the buffer of `result` unless shared
   Value scalarFor(Value value, mlir::Type element);
   Value constantElement(mlir::Attribute value, mlir::Type element);
   Value smaller(Value a, Value c);
 
   Value index(int64_t value);
   Value mapped(Value value) { return scalars.lookup(value); }
-  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
+    return b.getNamedAttr(name, value);
+  }
 
   mlir::func::FuncOp old, made;
   PtoOptions options;
@@ -124,7 +132,7 @@ private:
   KernelSignature params;
   mlir::Block *entry = nullptr;
   mlir::LogicalResult complete = mlir::success();
-  bool columnsAsRows = false;    // text form: pointwise instructions take columns as rows
+  bool columnsAsRows = false;   // text form: pointwise instructions take columns as rows
   Operation *headEnd = nullptr; // constants and views go before, shared buffers behind
   mlir::IRMapping scalars;
   llvm::DenseMap<Value, Tile> tiles;
@@ -136,14 +144,17 @@ private:
 };
 
 /// The C entry of a kernel: unpacks `int64_t *args` (spec simpler 4.1) and calls it.
-void emitKernelEntry(mlir::func::FuncOp kernel, const KernelSignature &signature, mlir::func::FuncOp before);
+void emitKernelEntry(mlir::func::FuncOp kernel, const KernelSignature &signature,
+                     mlir::func::FuncOp before);
 
-/// Scalar conversion with the signedness that the types say; floats truncate towards zero. Unsigned types are
-/// represented by signless ones of their width.
-mlir::Value convertScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, mlir::Type from, mlir::Type to);
+/// Scalar conversion with the signedness that the types say; floats truncate towards zero. Unsigned
+/// types are represented by signless ones of their width.
+mlir::Value convertScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                          mlir::Type from, mlir::Type to);
 mlir::Type signless(mlir::Type type);
 /// Floor division and modulo on signless integers.
-mlir::Value floorDivide(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lhs, mlir::Value rhs, bool remainder);
+mlir::Value floorDivide(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lhs, mlir::Value rhs,
+                        bool remainder);
 
 } // namespace pypto
 

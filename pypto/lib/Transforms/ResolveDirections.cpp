@@ -37,8 +37,10 @@ static void resolve(func::FuncOp kernel) {
       written = o.getGmWorkspace();
       both = true;
     }
-    if (isa<SliceOp, ReshapeOp, TransposeOp, ViewOp, SetValidShapeOp, DimOp, scf::YieldOp, scf::ForOp>(op) &&
-        llvm::all_of(op->getResults(), [](Value v) { return v.use_empty() || isa<TensorType>(v.getType()); })) {
+    if (isa<SliceOp, ReshapeOp, TransposeOp, ViewOp, SetValidShapeOp, DimOp, scf::YieldOp,
+            scf::ForOp>(op) &&
+        llvm::all_of(op->getResults(),
+                     [](Value v) { return v.use_empty() || isa<TensorType>(v.getType()); })) {
       // Another name; what it is used for counts. A slice read as a value counts below.
       if (!isa<SliceOp>(op))
         return;

@@ -1,4 +1,4 @@
-//===- ScalarArithmetic.cpp - scalar conversions and floor division -------===//
+//===- ScalarArithmetic.cpp - scalars: conversions, division, their ops ---===//
 #include "ChipTensorLayout.h"
 #include "PtoEmitter.h"
 
@@ -14,7 +14,8 @@ Type signless(Type type) {
 
 Value convertScalar(OpBuilder &b, Location loc, Value value, Type from, Type to) {
   Type have = signless(from), want = signless(to);
-  bool fromUnsigned = from.isUnsignedInteger() || from.isInteger(1), toUnsigned = to.isUnsignedInteger();
+  bool fromUnsigned = from.isUnsignedInteger() || from.isInteger(1),
+       toUnsigned = to.isUnsignedInteger();
   if (have == want)
     return value;
   if (isa<FloatType>(have) && isa<FloatType>(want)) {
@@ -22,7 +23,8 @@ Value convertScalar(OpBuilder &b, Location loc, Value value, Type from, Type to)
       return arith::ExtFOp::create(b, loc, want, value);
     if (have.getIntOrFloatBitWidth() > want.getIntOrFloatBitWidth())
       return arith::TruncFOp::create(b, loc, want, value);
-    return arith::TruncFOp::create(b, loc, want, arith::ExtFOp::create(b, loc, b.getF32Type(), value));
+    return arith::TruncFOp::create(b, loc, want,
+                                   arith::ExtFOp::create(b, loc, b.getF32Type(), value));
   }
   if (isa<FloatType>(have)) {
     Type integer = want.isIndex() ? Type(b.getI64Type()) : want;
@@ -99,13 +101,52 @@ Value wordFromScalar(OpBuilder &b, Location loc, Value scalar, bool isUnsigned) 
   if (auto integer = dyn_cast<IntegerType>(type)) {
     if (integer.getWidth() == 64)
       return scalar;
-    return isUnsigned || integer.getWidth() == 1 ? Value(arith::ExtUIOp::create(b, loc, word, scalar))
-                                                 : Value(arith::ExtSIOp::create(b, loc, word, scalar));
+    return isUnsigned || integer.getWidth() == 1
+               ? Value(arith::ExtUIOp::create(b, loc, word, scalar))
+               : Value(arith::ExtSIOp::create(b, loc, word, scalar));
   }
   if (type.isF64())
     return arith::BitcastOp::create(b, loc, word, scalar);
-  Value single = type.isF32() ? scalar : Value(arith::ExtFOp::create(b, loc, b.getF32Type(), scalar));
-  return arith::ExtUIOp::create(b, loc, word, arith::BitcastOp::create(b, loc, b.getI32Type(), single));
+  Value single =
+      type.isF32() ? scalar : Value(arith::ExtFOp::create(b, loc, b.getF32Type(), scalar));
+  return arith::ExtUIOp::create(b, loc, word,
+                                arith::BitcastOp::create(b, loc, b.getI32Type(), single));
+}
+
+Value PtoEmitter::castScalar(Value value, Type from, Type to) {
+  return convertScalar(b, loc, value, from, to);
+}
+
+bool PtoEmitter::emitScalar(Operation *op) {
+  if (auto cast = dyn_cast<ScalarCastOp>(op)) {
+    scalars.map(cast.getResult(),
+                castScalar(mapped(cast.getX()), cast.getX().getType(), cast.getType()));
+    return true;
+  }
+  if (auto mod = dyn_cast<FloorModOp>(op)) {
+    scalars.map(mod.getResult(),
+                floorDivide(b, loc, mapped(mod.getLhs()), mapped(mod.getRhs()), true));
+    return true;
+  }
+  if (auto div = dyn_cast<arith::FloorDivSIOp>(op)) {
+    scalars.map(div.getResult(),
+                floorDivide(b, loc, mapped(div.getLhs()), mapped(div.getRhs()), false));
+    return true;
+  }
+  if (isa<UndefOp>(op)) {
+    scalars.map(op->getResult(0), arith::ConstantOp::create(
+                                      b, loc, b.getZeroAttr(signless(op->getResult(0).getType())))
+                                      .getResult());
+    return true;
+  }
+  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op)) {
+    scalars.map(constant.getResult(), index(constant.value()));
+    return true;
+  }
+  if (!isa<arith::ArithDialect>(op->getDialect()))
+    return false;
+  b.clone(*op, scalars);
+  return true;
 }
 
 } // namespace pypto

@@ -7,7 +7,8 @@ namespace pypto {
 
 bool isKernel(Operation *func) {
   auto type = func->getAttrOfType<StringAttr>("pypto.func_type");
-  return type && (type == "InCore" || type == "AIC" || type == "AIV" || type == "Group" || type == "Spmd");
+  return type &&
+         (type == "InCore" || type == "AIC" || type == "AIV" || type == "Group" || type == "Spmd");
 }
 
 std::optional<int64_t> constantOf(Value value) {

@@ -23,7 +23,8 @@ mlir::Value sameTensor(mlir::Value value);
 /// names memory of its own; looks through windows and writes.
 mlir::Value rootOf(mlir::Value value);
 
-/// True if `value` (a tensor value in a kernel) is global memory: its root is a parameter of the function.
+/// True if `value` (a tensor value in a kernel) is global memory: its root is a parameter of the
+/// function.
 bool isGlobalMemory(mlir::Value value);
 
 /// Strides of a tensor value of an orchestration in elements, kDynamic where not constant.

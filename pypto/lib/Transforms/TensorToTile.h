@@ -17,7 +17,8 @@ namespace pypto {
 
 class TensorToTile {
 public:
-  explicit TensorToTile(mlir::func::FuncOp kernel) : kernel(kernel), b(kernel.getContext()), loc(kernel.getLoc()) {}
+  explicit TensorToTile(mlir::func::FuncOp kernel)
+      : kernel(kernel), b(kernel.getContext()), loc(kernel.getLoc()) {}
   mlir::LogicalResult run();
 
 private:
@@ -35,12 +36,15 @@ private:
   mlir::LogicalResult lowerStore(StoreOp op);
   mlir::LogicalResult lowerElement(mlir::Operation *op);
   mlir::LogicalResult lowerSplit(SplitAivOp op);
-  mlir::LogicalResult store(Value memory, Value oldMemory, Value source, mlir::Type oldSource, Ref<Value> offsets,
-                            Ref<int64_t> dropped, llvm::StringRef atomic, Value result);
-  Value load(Value memory, mlir::Type oldType, Ref<int64_t> window, Ref<Value> offsets, Ref<Value> valid,
-             MemorySpace space);
-  Values clampedValid(Value oldSource, Value source, Ref<int64_t> window, Ref<Value> offsets, Ref<Value> valid, bool clamp);
-  llvm::SmallVector<int64_t> validShapeOfWindow(SliceOp op, Ref<int64_t> window, Ref<int64_t> dropped);
+  mlir::LogicalResult store(Value memory, Value oldMemory, Value source, mlir::Type oldSource,
+                            Ref<Value> offsets, Ref<int64_t> dropped, llvm::StringRef atomic,
+                            Value result);
+  Value load(Value memory, mlir::Type oldType, Ref<int64_t> window, Ref<Value> offsets,
+             Ref<Value> valid, MemorySpace space);
+  Values clampedValid(Value oldSource, Value source, Ref<int64_t> window, Ref<Value> offsets,
+                      Ref<Value> valid, bool clamp);
+  llvm::SmallVector<int64_t> validShapeOfWindow(SliceOp op, Ref<int64_t> window,
+                                                Ref<int64_t> dropped);
   std::pair<Value, Value> flatIndex(Ref<int64_t> shape, Ref<Value> indices);
   bool rootIsGlobal(Value value);
   Value coerce(Value value, mlir::Type type);
@@ -59,13 +63,17 @@ private:
   mlir::LogicalResult lowerSineCosine(mlir::Operation *op, bool cosine);
   Value flatPositions(Value index, Ref<int64_t> sourceShape, int64_t dim);
   Value replicate(Value small, TileType to);
-  Value product(Value lhs, Value rhs, Value acc, Value initCond, mlir::Type element, bool aTrans, bool bTrans);
+  Value product(Value lhs, Value rhs, Value acc, Value initCond, mlir::Type element, bool aTrans,
+                bool bTrans);
   Value splat(TileType like, double value);
 
   // Helpers.
   Value tile(Value old); // the 2-D tile (or scalar) of an old value; global memory is loaded
-  Value make(llvm::StringRef op, mlir::Type type, mlir::ValueRange operands, Ref<mlir::NamedAttribute> attrs = {});
-  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
+  Value make(llvm::StringRef op, mlir::Type type, mlir::ValueRange operands,
+             Ref<mlir::NamedAttribute> attrs = {});
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
+    return b.getNamedAttr(name, value);
+  }
   Value index(int64_t value);
   Values mapped(mlir::ValueRange values) {
     Values result;

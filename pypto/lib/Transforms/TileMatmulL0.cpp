@@ -1,7 +1,8 @@
 //===- TileMatmulL0.cpp - products in steps that fit left and right -------===//
 //
-// A product whose operands exceed the left or right memory is cut along K: each step extracts its slices
-// from the mat tiles and accumulates. For the text form; the native target reads mat tiles as they are.
+// A product whose operands exceed the left or right memory is cut along K: each step extracts its
+// slices from the mat tiles and accumulates. For the text form; the native target reads mat tiles
+// as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "TensorRoots.h"
@@ -13,18 +14,22 @@ namespace pypto {
 
 static constexpr int64_t operandBytes = 64 * 1024;
 
-static int64_t elementBytes(Type type) { return std::max<int64_t>(1, elementTypeOf(type).getIntOrFloatBitWidth() / 8); }
+static int64_t elementBytes(Type type) {
+  return std::max<int64_t>(1, elementTypeOf(type).getIntOrFloatBitWidth() / 8);
+}
 
 static LogicalResult split(Operation *op) {
   bool accumulates = isa<MatmulAccOp>(op);
   unsigned first = accumulates ? 1 : 0;
   if (accumulates && op->getNumOperands() > 3)
     return success(); // init_cond: the first step would need a branch of its own
-  auto lhs = op->getOperand(first).getDefiningOp<MoveOp>(), rhs = op->getOperand(first + 1).getDefiningOp<MoveOp>();
+  auto lhs = op->getOperand(first).getDefiningOp<MoveOp>(),
+       rhs = op->getOperand(first + 1).getDefiningOp<MoveOp>();
   if (!lhs || !rhs)
     return success();
   Value left = lhs.getTile(), right = rhs.getTile();
-  int64_t m = shapeOf(left.getType())[0], k = shapeOf(left.getType())[1], n = shapeOf(right.getType())[1];
+  int64_t m = shapeOf(left.getType())[0], k = shapeOf(left.getType())[1],
+          n = shapeOf(right.getType())[1];
   int64_t widest = std::max(m * elementBytes(left.getType()), n * elementBytes(right.getType()));
   if (widest * k <= operandBytes)
     return success();
@@ -35,13 +40,19 @@ static LogicalResult split(Operation *op) {
   while (step > 0 && k % step != 0)
     step -= 16;
   if (step <= 0)
-    return op->emitError("matmul: ") << m << "x" << k << "x" << n << " does not fit the left and right memories (64 KiB each) in steps along K; use a smaller tile";
+    return op->emitError("matmul: ") << m << "x" << k << "x" << n
+                                     << " does not fit the left and right memories (64 KiB each) "
+                                        "in steps along K; use a smaller tile";
   OpBuilder b(op);
   Location loc = op->getLoc();
-  auto slice = [&](Value mat, int64_t row, int64_t col, int64_t rows, int64_t cols, MemorySpace space, StringRef name) -> Value {
+  auto slice = [&](Value mat, int64_t row, int64_t col, int64_t rows, int64_t cols,
+                   MemorySpace space, StringRef name) -> Value {
     auto type = TileType::get({rows, cols}, elementTypeOf(mat.getType()), space);
-    Value r = arith::ConstantIndexOp::create(b, loc, row), c = arith::ConstantIndexOp::create(b, loc, col);
-    return ExtractOp::create(b, loc, TypeRange{type}, ValueRange{mat, r, c}, b.getNamedAttr("target_memory", b.getStringAttr(name))).getResult();
+    Value r = arith::ConstantIndexOp::create(b, loc, row),
+          c = arith::ConstantIndexOp::create(b, loc, col);
+    return ExtractOp::create(b, loc, TypeRange{type}, ValueRange{mat, r, c},
+                             b.getNamedAttr("target_memory", b.getStringAttr(name)))
+        .getResult();
   };
   Value acc = accumulates ? op->getOperand(0) : Value();
   for (int64_t at = 0; at < k; at += step) {

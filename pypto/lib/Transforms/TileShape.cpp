@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace pypto {
 
-TileType flatTileType(ArrayRef<int64_t> shape, Type elementType, ArrayRef<int64_t> valid, MemorySpace space,
-                      bool transposed) {
+TileType flatTileType(ArrayRef<int64_t> shape, Type elementType, ArrayRef<int64_t> valid,
+                      MemorySpace space, bool transposed) {
   int64_t rows = rowsOf(shape), cols = colsOf(shape);
   SmallVector<int64_t> flatValid;
   if (!valid.empty()) {

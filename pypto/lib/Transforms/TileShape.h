@@ -19,8 +19,9 @@ inline int64_t rowsOf(llvm::ArrayRef<int64_t> shape) {
 }
 inline int64_t colsOf(llvm::ArrayRef<int64_t> shape) { return shape.empty() ? 1 : shape.back(); }
 
-/// The axis that a valid row count of the flattened tile narrows: the only leading axis with extent > 1, or the
-/// last leading axis if there is none. -1 if several leading axes have extent > 1 (rows are then all valid).
+/// The axis that a valid row count of the flattened tile narrows: the only leading axis with extent
+/// > 1, or the last leading axis if there is none. -1 if several leading axes have extent > 1 (rows
+/// are then all valid).
 inline int rowAxis(llvm::ArrayRef<int64_t> shape) {
   int axis = -1;
   for (int i = 0; i + 1 < int(shape.size()); ++i)
@@ -34,8 +35,9 @@ inline int rowAxis(llvm::ArrayRef<int64_t> shape) {
 
 /// The 2-D tile type of a tensor value or N-D tile.
 TileType flatTileType(mlir::Type type, MemorySpace space = MemorySpace::None);
-TileType flatTileType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, llvm::ArrayRef<int64_t> valid,
-                      MemorySpace space = MemorySpace::None, bool transposed = false);
+TileType flatTileType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType,
+                      llvm::ArrayRef<int64_t> valid, MemorySpace space = MemorySpace::None,
+                      bool transposed = false);
 
 } // namespace pypto
 

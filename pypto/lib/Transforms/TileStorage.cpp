@@ -20,7 +20,8 @@ int64_t TileStorage::Buffer::bytes() const {
   Type element = type.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   uint64_t elements = llvm::SaturatingMultiply<uint64_t>(type.getShape()[0], type.getShape()[1]);
-  uint64_t bytes = bits % 8 ? llvm::divideCeil(elements, 8) * bits : llvm::SaturatingMultiply<uint64_t>(elements, bits / 8);
+  uint64_t bytes = bits % 8 ? llvm::divideCeil(elements, 8) * bits
+                            : llvm::SaturatingMultiply<uint64_t>(elements, bits / 8);
   return llvm::alignTo(std::min(bytes, uint64_t(INT64_MAX) - 31), 32);
 }
 
@@ -30,10 +31,12 @@ static bool mayWriteOperand(Operation *op) {
   if (!row)
     return true; // region ops: their results are the carried buffers
   StringRef f = row->family;
-  return llvm::is_contained({"unary", "binary", "ternary", "row_expand", "col_expand", "matmul_acc", "assemble", "write",
-                             "expands", "fillpad", "create", "load", "full", "move"},
+  return llvm::is_contained({"unary", "binary", "ternary", "row_expand", "col_expand", "matmul_acc",
+                             "assemble", "write", "expands", "fillpad", "create", "load", "full",
+                             "move"},
                             f) ||
-         (f == "cast" && elementTypeOf(op->getOperand(0).getType()) == elementTypeOf(op->getResult(0).getType()));
+         (f == "cast" &&
+          elementTypeOf(op->getOperand(0).getType()) == elementTypeOf(op->getResult(0).getType()));
 }
 
 TileStorage::TileStorage(func::FuncOp kernel) {
@@ -91,8 +94,8 @@ void TileStorage::use(Value value, Operation *user, int at) {
   if (!isa<TileType>(value.getType()))
     return;
   Value base = viewBase(value);
-  // A loop between definition and use keeps the value to its end; a use in an else branch does not keep it
-  // through the other branch.
+  // A loop between definition and use keeps the value to its end; a use in an else branch does not
+  // keep it through the other branch.
   Region *home = base.getParentRegion();
   SmallVector<std::pair<int, int>> inBranches;
   for (Operation *op = user; op->getParentRegion() != home; op = op->getParentOp()) {
@@ -100,7 +103,8 @@ void TileStorage::use(Value value, Operation *user, int at) {
     if (isa<scf::ForOp, scf::WhileOp>(parent)) {
       inBranches.clear();
       at = 2 * end[parent];
-    } else if (auto branch = dyn_cast<scf::IfOp>(parent); branch && op->getParentRegion() == &branch.getElseRegion()) {
+    } else if (auto branch = dyn_cast<scf::IfOp>(parent);
+               branch && op->getParentRegion() == &branch.getElseRegion()) {
       inBranches.push_back({2 * begin[&branch.elseBlock()->front()] - 1, at});
       at = 2 * begin[parent];
     }
@@ -124,12 +128,14 @@ bool TileStorage::merge(Value a, Value b) {
   };
   Buffer &x = all[i], &y = all[j];
   if (!whole(a) || !whole(b) || x.type.getShape() != y.type.getShape() ||
-      x.type.getElementType() != y.type.getElementType() || x.type.getMemorySpace() != y.type.getMemorySpace() ||
+      x.type.getElementType() != y.type.getElementType() ||
+      x.type.getMemorySpace() != y.type.getMemorySpace() ||
       x.type.getTransposed() != y.type.getTransposed())
     return false;
   for (auto [from, to] : x.lives)
     for (auto [first, last] : y.lives)
-      if (std::max(from, first) < std::min(to, last) || (from == to && first < from && from < last) ||
+      if (std::max(from, first) < std::min(to, last) ||
+          (from == to && first < from && from < last) ||
           (first == last && from < first && first < to))
         return false;
   x.values.append(y.values);
@@ -164,7 +170,8 @@ void TileStorage::coalesce(func::FuncOp kernel) {
   });
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [arg, yielded, init] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getInitArgs())) {
+      for (auto [arg, yielded, init] :
+           llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getInitArgs())) {
         merge(arg, yielded);
         merge(arg, init);
       }
@@ -174,7 +181,8 @@ void TileStorage::coalesce(func::FuncOp kernel) {
         merge(arg, yielded);
         merge(arg, init);
       }
-      for (auto [after, passed] : llvm::zip(loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+      for (auto [after, passed] :
+           llvm::zip(loop.getAfterArguments(), loop.getConditionOp().getArgs()))
         merge(after, passed);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       for (auto [index, result] : llvm::enumerate(branch.getResults())) {

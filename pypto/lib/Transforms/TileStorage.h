@@ -1,8 +1,8 @@
 //===- TileStorage.h - which tiles share a buffer -------------------------===//
 //
 // Every tile value of a kernel has a buffer. Views share their source's; a carried
-// tile, the value it starts with and the value an iteration hands on share one when their lives do not
-// overlap, and so do an accumulator or a written tile and the result (updates in place).
+// tile, the value it starts with and the value an iteration hands on share one when their lives do
+// not overlap, and so do an accumulator or a written tile and the result (updates in place).
 //
 // A life is an interval of positions. Op number p uses its operands at 2p and defines its
 // results at 2p (the result may take over an operand's buffer) or at 2p-1 where the
