@@ -266,7 +266,7 @@ Val Walker::unary(const Node &node) {
     return typeError(node, "this operator does not take a BOOL scalar");
   if (op == "USub") {
     if (value.isConstant() && value.integer())
-      return constantInt(-*value.integer(), value.dtype);
+      return foldBinary(node, "Sub", constantInt(0, value.dtype), value);
     if (value.isConstant())
       return constantFloat(-*value.real(), value.dtype);
     if (isFloat(value.dtype))

@@ -316,6 +316,12 @@ CASES = {
         "does not fit into 64 bits",
         "a / -1",
     ),
+    "least integer negated": (
+        "a = -9223372036854775807 - 1\nb = @@-a",
+        I,
+        "does not fit into 64 bits",
+        "-a",
+    ),
     "remainder by -1": (
         "a = -9223372036854775807 - 1\nb = @@k // (a % -1)",
         I,
