@@ -1,6 +1,6 @@
 """Flash attention with an online softmax: 8 heads, 1024 positions, head dimension 64, causal and not.
 
-One block holds 128 queries of one head and walks over the keys. It keeps the running row maximum `m`, the running sum
+One block holds some queries of one head and walks over the keys. It keeps the running row maximum `m`, the running sum
 `l` and the output `o`; each step rescales them, so that the scores never leave the chip. In the causal form a block
 stops at its diagonal, where one masked step is left.
 """
@@ -10,7 +10,8 @@ import torch
 from program import Program, main
 
 HEADS, SEQ, DIM = 8, 1024, 64
-BQ, BK = 128, 64
+BQ, BK = 64, 256  # queries of a block, keys of a step
+CQ, CK = 128, 128  # the same for the causal form: long steps would be masked for the most part
 PER_HEAD = SEQ // BQ
 SCALE = 0.125  # 1 / sqrt(DIM)
 
@@ -75,27 +76,27 @@ def attention_causal(
     v: pl.Tensor[[HEADS * SEQ, DIM], pl.FP32],
     y: pl.Out[pl.Tensor[[HEADS * SEQ, DIM], pl.FP32]],
 ):
-    for block in pl.spmd(HEADS * PER_HEAD, name_hint="attention_causal"):
-        head = block // PER_HEAD * SEQ
-        row = block * BQ  # first query of the block, counted over all heads like the keys
-        qt = q[row : row + BQ, 0:DIM]
-        m = pl.reshape(pl.full([1, BQ], dtype=pl.FP32, value=-1e30), [BQ, 1])
-        l = pl.reshape(pl.full([1, BQ], dtype=pl.FP32, value=0.0), [BQ, 1])
-        o = pl.full([BQ, DIM], dtype=pl.FP32, value=0.0)
-        for j in pl.range(head, row, BK):  # keys before the block: all visible
-            s = pl.mul(pl.matmul(qt, k[j : j + BK, 0:DIM], b_trans=True), SCALE)
+    for block in pl.spmd(HEADS * SEQ // CQ, name_hint="attention_causal"):
+        head = block // (SEQ // CQ) * SEQ
+        row = block * CQ  # first query of the block, counted over all heads like the keys
+        qt = q[row : row + CQ, 0:DIM]
+        m = pl.reshape(pl.full([1, CQ], dtype=pl.FP32, value=-1e30), [CQ, 1])
+        l = pl.reshape(pl.full([1, CQ], dtype=pl.FP32, value=0.0), [CQ, 1])
+        o = pl.full([CQ, DIM], dtype=pl.FP32, value=0.0)
+        for j in pl.range(head, row, CK):  # keys before the block: all visible
+            s = pl.mul(pl.matmul(qt, k[j : j + CK, 0:DIM], b_trans=True), SCALE)
             m_new = pl.maximum(m, pl.row_max(s))
             p = pl.exp(pl.row_expand_sub(s, m_new))
             keep = pl.exp(pl.sub(m, m_new))
             l = pl.add(pl.mul(l, keep), pl.row_sum(p))
-            o = pl.add(pl.row_expand_mul(o, keep), pl.matmul(p, v[j : j + BK, 0:DIM]))
+            o = pl.add(pl.row_expand_mul(o, keep), pl.matmul(p, v[j : j + CK, 0:DIM]))
             m = m_new
-        ramp = pl.cast(pl.arange(0, [1, BQ], dtype=pl.INT32), pl.FP32)
-        query = pl.reshape(ramp, [BQ, 1])
-        key = pl.cast(pl.arange(0, [1, BK], dtype=pl.INT32), pl.FP32)
-        for d in pl.range(0, BQ, BK):  # the diagonal: a query sees the keys up to itself
+        ramp = pl.cast(pl.arange(0, [1, CQ], dtype=pl.INT32), pl.FP32)
+        query = pl.reshape(ramp, [CQ, 1])
+        key = pl.cast(pl.arange(0, [1, CK], dtype=pl.INT32), pl.FP32)
+        for d in pl.range(0, CQ, CK):  # the diagonal: a query sees the keys up to itself
             j = row + d
-            s = pl.mul(pl.matmul(qt, k[j : j + BK, 0:DIM], b_trans=True), SCALE)
+            s = pl.mul(pl.matmul(qt, k[j : j + CK, 0:DIM], b_trans=True), SCALE)
             ahead = pl.col_expand_add(
                 pl.row_expand_sub(pl.mul(s, 0.0), query), key
             )  # key - query, from the block's start
@@ -105,9 +106,9 @@ def attention_causal(
             p = pl.exp(pl.row_expand_sub(s, m_new))
             keep = pl.exp(pl.sub(m, m_new))
             l = pl.add(pl.mul(l, keep), pl.row_sum(p))
-            o = pl.add(pl.row_expand_mul(o, keep), pl.matmul(p, v[j : j + BK, 0:DIM]))
+            o = pl.add(pl.row_expand_mul(o, keep), pl.matmul(p, v[j : j + CK, 0:DIM]))
             m = m_new
-        y[row : row + BQ, 0:DIM] = pl.row_expand_mul(o, pl.recip(l))
+        y[row : row + CQ, 0:DIM] = pl.row_expand_mul(o, pl.recip(l))
     return y
 
 
