@@ -51,3 +51,17 @@ def test_every_folder_runs_a_test(report, monkeypatch):
         "no test ran below three/tests",
         "no test ran below four/tests",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "passed", "failed"),
+    [
+        ("100% tests passed out of 13", 0, 13, 0),
+        ("93% tests passed, 1 tests failed out of 15", 8, 14, 1),
+        ("", 0, 0, 1),  # nothing ran
+    ],
+)
+def test_counts_of_ctest(monkeypatch, tmp_path, text, code, passed, failed):
+    monkeypatch.setattr(run_tests, "stream", lambda *_: (code, text))
+    suite = run_tests.cpp(tmp_path)
+    assert (suite.passed, suite.failed) == (passed, failed)

@@ -68,11 +68,12 @@ def cpp(build: Path) -> Suite:
         ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error"]
     )
     suite = Suite("C++ (ctest)")
-    done = re.search(r"(\d+) tests? failed out of (\d+)", text)
+    # "100% tests passed out of 13", "93% tests passed, 1 tests failed out of 15"
+    done = re.search(r"tests passed(?:, (\d+) tests? failed)? out of (\d+)", text)
     if done:
-        suite.failed = int(done[1])
+        suite.failed = int(done[1] or 0)
         suite.passed = int(done[2]) - suite.failed
-    if code and not suite.failed:
+    if (code or not suite.passed) and not suite.failed:
         suite.failed = 1
     return suite
 
