@@ -17,8 +17,10 @@ def matmul(
     c: pl.Out[pl.Tensor[[N, N], pl.FP32]],
 ):
     for block in pl.spmd((N // TM) * (N // TN), name_hint="matmul"):
-        i = block // (N // TN) * TM
-        j = block % (N // TN) * TN
+        i = (
+            block % (N // TM) * TM
+        )  # neighbours share the columns of b, which then stay in the cache
+        j = block // (N // TM) * TN
         acc = pl.create_tensor([TM, TN], dtype=pl.FP32)
         for k in pl.pipeline(0, N, TK, stage=2):
             x = a[i : i + TM, k : k + TK]
