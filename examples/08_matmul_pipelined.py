@@ -17,9 +17,8 @@ def matmul(
     c: pl.Out[pl.Tensor[[N, N], pl.FP32]],
 ):
     for block in pl.spmd((N // TM) * (N // TN), name_hint="matmul"):
-        i = (
-            block % (N // TM) * TM
-        )  # neighbours share the columns of b, which then stay in the cache
+        # neighbours share the columns of b, which then stay in the cache
+        i = block % (N // TM) * TM
         j = block // (N // TM) * TN
         acc = pl.create_tensor([TM, TN], dtype=pl.FP32)
         for k in pl.pipeline(0, N, TK, stage=2):
