@@ -1,0 +1,37 @@
+"""The Python of README.md runs as it stands there, and the commands it names exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "README.md").read_text()
+SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+
+
+def test_readme_has_python():
+    assert SNIPPETS
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_python_of_the_readme_runs(snippet, tmp_path):
+    file = tmp_path / "snippet.py"
+    file.write_text(snippet)  # its last line compares with torch
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_make_targets_of_the_readme_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"\bmake ([a-z-]+)", TEXT)):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+
+
+def test_examples_of_the_readme_exist():
+    for name in set(re.findall(r"\b(\d\d_\w+\.py)", TEXT)):
+        assert (ROOT / "examples" / name).is_file(), name
