@@ -1,7 +1,8 @@
 //===- pypto-opt.cpp - run steps of the compiler on a text module ---------===//
 //
 //   pypto-opt [file] [--outline-scopes] [--resolve-directions] [--lower-tensor-to-tile]
-//             [--infer-memory-spaces] [--check-capacity[=a5]] [--tile-matmul-l0] [--lower-orchestration] [--lower-to-pto] [--text-form]
+//             [--infer-memory-spaces] [--check-capacity[=a5]] [--tile-matmul-l0]
+//             [--lower-orchestration] [--lower-to-pto] [--text-form]
 //
 // Steps run in the order given. With --verify-diagnostics the errors must be those that
 // `expected-error` comments announce. For tests and for looking at what a step does.
@@ -22,7 +23,8 @@
 
 using namespace mlir;
 
-static LogicalResult runStep(llvm::StringRef name, ModuleOp module, const pypto::PtoOptions &options) {
+static LogicalResult runStep(llvm::StringRef name, ModuleOp module,
+                             const pypto::PtoOptions &options) {
   if (name == "outline-scopes")
     return pypto::outlineScopes(module);
   if (name == "resolve-directions")
@@ -69,8 +71,8 @@ int main(int argc, char **argv) {
   }
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  context.loadDialect<pypto::PyPTODialect, pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
-                      LLVM::LLVMDialect>();
+  context.loadDialect<pypto::PyPTODialect, pto::PTODialect, func::FuncDialect, scf::SCFDialect,
+                      arith::ArithDialect, LLVM::LLVMDialect>();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), {});
   std::optional<SourceMgrDiagnosticVerifierHandler> verifier;

@@ -52,22 +52,28 @@ public:
     });
     OwningOpRef<ModuleOp> module;
     LogicalResult imported = stage("import", [&] {
-      module = importProgram(context, program, args, options, result.diagnostics, &result.bakeScalars);
+      module =
+          importProgram(context, program, args, options, result.diagnostics, &result.bakeScalars);
       return success(bool(module));
     });
     if (failed(imported))
       return;
-    (*module)->setAttr("pto.target_arch", StringAttr::get(&context, StringRef(options.platform).starts_with("a5") ? "a5" : "a3"));
+    (*module)->setAttr(
+        "pto.target_arch",
+        StringAttr::get(&context, StringRef(options.platform).starts_with("a5") ? "a5" : "a3"));
     describeEntries(*module);
     dump("import", *module);
     if (options.importOnly) {
       result.ok = true;
       return;
     }
-    if (failed(stage("outline", [&] { return outlineScopes(*module); }, *module)) ||
-        failed(stage("directions", [&] { return resolveDirections(*module); }, *module)) ||
+    if (failed(stage(
+            "outline", [&] { return outlineScopes(*module); }, *module)) ||
+        failed(stage(
+            "directions", [&] { return resolveDirections(*module); }, *module)) ||
         failed(stage("reads", [&] { return checkUnwrittenReads(*module); })) ||
-        failed(stage("tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
+        failed(stage(
+            "tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
         failed(stage("spaces", [&] { return inferMemorySpaces(*module); }, *module)))
       return;
     kind = ErrorKind::Value;
@@ -111,7 +117,8 @@ private:
     if (succeeded(done) && module)
       dump(name, module);
     if (failed(done) && failures == 0 &&
-        llvm::none_of(result.diagnostics, [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; }) &&
+        llvm::none_of(result.diagnostics,
+                      [](const Diagnostic &d) { return d.kind != ErrorKind::Warning; }) &&
         result.bakeScalars.empty()) {
       Diagnostic silent;
       silent.kind = ErrorKind::Internal;
@@ -181,7 +188,8 @@ private:
     auto names = func.getArgAttrOfType<ArrayAttr>(number, "pypto.dyn");
     for (auto [axis, extent] : llvm::enumerate(tensor.getShape())) {
       info.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
-      info.dynamicNames.push_back(names && axis < names.size() ? cast<StringAttr>(names[axis]).str() : "");
+      info.dynamicNames.push_back(names && axis < names.size() ? cast<StringAttr>(names[axis]).str()
+                                                               : "");
     }
     info.strides.assign(tensor.getStrides().begin(), tensor.getStrides().end());
     return info;
@@ -231,7 +239,8 @@ private:
 
 } // namespace
 
-CompileResult compile(const Program &program, const std::vector<ArgSpec> &args, const CompileOptions &options) {
+CompileResult compile(const Program &program, const std::vector<ArgSpec> &args,
+                      const CompileOptions &options) {
   CompileResult result;
   ContextPool::Lease context = ContextPool::take();
   Compilation(*context, program, args, options, result).run();

@@ -12,8 +12,8 @@
 #ifndef SIMPLER_C_API_H
 #define SIMPLER_C_API_H
 
-#include <stdint.h>
 #include "simpler/tensor.h" // struct ChipTensor, 128 bytes (spec 2.2); DataType
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,27 +37,40 @@ typedef enum { SIMPLER_AIC = 0, SIMPLER_AIV = 1, SIMPLER_MIX = 2 } SimplerCoreTy
 /// A kernel as generated code declares it: static data of the shared object.
 typedef struct SimplerKernel {
   SimplerKernelFn fn;
-  const char *name;    // shown in traces and errors
-  const char *file;    // source of the kernel, may be null
+  const char *name; // shown in traces and errors
+  const char *file; // source of the kernel, may be null
   int32_t line;
-  int32_t core_type;   // SimplerCoreType
+  int32_t core_type; // SimplerCoreType
 } SimplerKernel;
 
 /// Values equal TensorArgType of spec 2.1. OUTPUT (runtime allocates) is not used here:
 /// generated code calls simpler_alloc first and passes OUTPUT_EXISTING.
-enum { SIMPLER_ARG_INPUT = 0, SIMPLER_ARG_INOUT = 2, SIMPLER_ARG_OUTPUT_EXISTING = 3, SIMPLER_ARG_NO_DEP = 4 };
+enum {
+  SIMPLER_ARG_INPUT = 0,
+  SIMPLER_ARG_INOUT = 2,
+  SIMPLER_ARG_OUTPUT_EXISTING = 3,
+  SIMPLER_ARG_NO_DEP = 4
+};
 
-enum { SIMPLER_PRED_NONE, SIMPLER_PRED_EQ, SIMPLER_PRED_NE, SIMPLER_PRED_GT, SIMPLER_PRED_LT, SIMPLER_PRED_GE, SIMPLER_PRED_LE };
+enum {
+  SIMPLER_PRED_NONE,
+  SIMPLER_PRED_EQ,
+  SIMPLER_PRED_NE,
+  SIMPLER_PRED_GT,
+  SIMPLER_PRED_LT,
+  SIMPLER_PRED_GE,
+  SIMPLER_PRED_LE
+};
 
 /// Launch options; a null pointer means {block_num 1, everything else off}.
 typedef struct SimplerLaunch {
-  int32_t block_num;            // SPMD width, >= 0; 0 launches nothing but keeps the task id valid
-  uint8_t sync_start;           // all blocks co-run
-  uint8_t allow_early_resolve;  // scheduling hint
-  uint8_t predicate_op;         // SIMPLER_PRED_*
+  int32_t block_num;           // SPMD width, >= 0; 0 launches nothing but keeps the task id valid
+  uint8_t sync_start;          // all blocks co-run
+  uint8_t allow_early_resolve; // scheduling hint
+  uint8_t predicate_op;        // SIMPLER_PRED_*
   uint8_t reserved;
-  int32_t num_deps;             // explicit predecessors
-  const uint64_t *deps;         // task ids; SIMPLER_NO_TASK entries are ignored
+  int32_t num_deps;     // explicit predecessors
+  const uint64_t *deps; // task ids; SIMPLER_NO_TASK entries are ignored
   const struct ChipTensor *predicate_tensor;
   uint32_t predicate_index[5];
   int64_t predicate_target;
@@ -98,7 +111,8 @@ SIMPLER_API void simpler_view(SimplerRun *run, struct ChipTensor *out, const str
                               const int64_t *shapes, const int64_t *offsets);
 /// Same elements, another shape; `in` must be contiguous.
 SIMPLER_API void simpler_reshape(SimplerRun *run, struct ChipTensor *out,
-                                 const struct ChipTensor *in, const int64_t *shapes, uint32_t ndims);
+                                 const struct ChipTensor *in, const int64_t *shapes,
+                                 uint32_t ndims);
 SIMPLER_API void simpler_transpose(SimplerRun *run, struct ChipTensor *out,
                                    const struct ChipTensor *in, uint32_t axis0, uint32_t axis1);
 

@@ -23,9 +23,9 @@ namespace pypto::ast {
 struct Node {
   std::string kind;
   Span span;
-  std::map<std::string, std::unique_ptr<Node>> child;        // value, target, test, left, …
+  std::map<std::string, std::unique_ptr<Node>> child; // value, target, test, left, …
   std::map<std::string, std::vector<std::unique_ptr<Node>>> children; // body, args, ops, …
-  std::map<std::string, std::string> text;                   // id, attr, arg, name
+  std::map<std::string, std::string> text;                            // id, attr, arg, name
   // Constants: None is monostate.
   std::variant<std::monostate, bool, int64_t, double, std::string> constant;
   std::string constantType; // "NoneType", "bool", "int", "float", "str", "bytes", "ellipsis", …
@@ -55,15 +55,19 @@ struct Function; // below
 /// A compile-time Python value that a name or constant expression stands for.
 struct PyValue {
   enum Kind {
-    Missing,  // name not found
-    None, Bool, Int, Float, Str,
-    List,     // list or tuple; items
-    DType,    // pl.FP32 …: text is the name ("FP32")
-    Enum,     // member of a pl enum: text is "Class.member", integer its value
-    DynVar,   // pl.dynamic: text is its name
-    Func,     // @pl.jit.* object, @pl.function or ir.Function object: function
-    Module,   // pl, pld: text is "pl" / "pld"
-    Opaque,   // anything else: text is its type name, for messages
+    Missing, // name not found
+    None,
+    Bool,
+    Int,
+    Float,
+    Str,
+    List,   // list or tuple; items
+    DType,  // pl.FP32 …: text is the name ("FP32")
+    Enum,   // member of a pl enum: text is "Class.member", integer its value
+    DynVar, // pl.dynamic: text is its name
+    Func,   // @pl.jit.* object, @pl.function or ir.Function object: function
+    Module, // pl, pld: text is "pl" / "pld"
+    Opaque, // anything else: text is its type name, for messages
   } kind = Missing;
   bool boolean = false;
   int64_t integer = 0;
@@ -86,13 +90,23 @@ public:
 
 /// A decorated function (or, for a class program, one method).
 struct Function {
-  enum class Form { Jit, JitHost, JitIncore, JitInline, JitOpaque, JitExtern, Plain /* @pl.function */, MacroInline /* @pl.inline */ };
+  enum class Form {
+    Jit,
+    JitHost,
+    JitIncore,
+    JitInline,
+    JitOpaque,
+    JitExtern,
+    Plain /* @pl.function */,
+    MacroInline /* @pl.inline */
+  };
   std::string name;
   Form form = Form::Jit;
-  bool method = false; // of a @pl.program class: `self` is the first parameter
+  bool method = false;                  // of a @pl.program class: `self` is the first parameter
   std::shared_ptr<const ast::Node> def; // FunctionDef with decorators
   std::shared_ptr<Environment> env;
-  std::map<std::string, PyValue> options; // decorator keywords by value (type, level, auto_scope, strict_ssa, …)
+  std::map<std::string, PyValue>
+      options; // decorator keywords by value (type, level, auto_scope, strict_ssa, …)
 };
 
 /// A @pl.program class, or a lone entry function with what it calls found through Environment.

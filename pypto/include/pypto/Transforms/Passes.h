@@ -11,7 +11,8 @@
 
 namespace pypto {
 
-/// Moves scope bodies to kernel functions; what they capture becomes parameters, what they return an Out parameter.
+/// Moves scope bodies to kernel functions; what they capture becomes parameters, what they return
+/// an Out parameter.
 mlir::LogicalResult outlineScopes(mlir::ModuleOp module);
 /// Gives each tensor parameter of each kernel its direction from what the body does with it.
 mlir::LogicalResult resolveDirections(mlir::ModuleOp module);
@@ -28,8 +29,8 @@ mlir::LogicalResult checkCapacity(mlir::ModuleOp module, llvm::StringRef platfor
 mlir::LogicalResult tileMatmulL0(mlir::ModuleOp module);
 
 struct PtoOptions {
-  /// What the text contract wants where native code is better off without: physical extents that are whole
-  /// boxes, the kind of core, no C entry.
+  /// What the text contract wants where native code is better off without: physical extents that
+  /// are whole boxes, the kind of core, no C entry.
   bool textForm = false;
 };
 /// Kernels to the pto dialect (level2), each with its C entry unless textForm.

@@ -9,7 +9,8 @@ namespace mlir::pto {
 void registerPTODialectOperations(PTODialect *dialect);
 #define PTO_SHARD(n) void registerPTODialectOperations##n(PTODialect *dialect);
 PTO_SHARD(0)
-PTO_SHARD(1) PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
+PTO_SHARD(1)
+PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
 #undef PTO_SHARD
 
     //===----------------------------------------------------------------------===//

@@ -24,13 +24,31 @@ PIPE getPipeOfEvent(PipeEventType kind);
 /// Sets of element types.
 namespace elem {
 enum : unsigned {
-  F16 = 1u << 0, BF16 = 1u << 1, F32 = 1u << 2, I8 = 1u << 3, I16 = 1u << 4, I32 = 1u << 5, I64 = 1u << 6,
-  UI8 = 1u << 7, UI16 = 1u << 8, UI32 = 1u << 9, UI64 = 1u << 10, F64 = 1u << 11, FP8 = 1u << 12, HIF8 = 1u << 13,
-  FP4 = 1u << 14, I1 = 1u << 15,
-  None = 0, Any = ~0u,
-  F2 = F16 | F32, F3 = F16 | BF16 | F32,
+  F16 = 1u << 0,
+  BF16 = 1u << 1,
+  F32 = 1u << 2,
+  I8 = 1u << 3,
+  I16 = 1u << 4,
+  I32 = 1u << 5,
+  I64 = 1u << 6,
+  UI8 = 1u << 7,
+  UI16 = 1u << 8,
+  UI32 = 1u << 9,
+  UI64 = 1u << 10,
+  F64 = 1u << 11,
+  FP8 = 1u << 12,
+  HIF8 = 1u << 13,
+  FP4 = 1u << 14,
+  I1 = 1u << 15,
+  None = 0,
+  Any = ~0u,
+  F2 = F16 | F32,
+  F3 = F16 | BF16 | F32,
   // Signless and unsigned integers of a width are one class where a rule says "iN".
-  B8 = I8 | UI8, B16 = I16 | UI16, B32 = I32 | UI32, B64 = I64 | UI64,
+  B8 = I8 | UI8,
+  B16 = I16 | UI16,
+  B32 = I32 | UI32,
+  B64 = I64 | UI64,
   N4 = B16 | B32 | F2,
 };
 /// The single bit of a type; None for types that no tile holds.
@@ -43,8 +61,15 @@ std::string toString(unsigned set);
 namespace spaces {
 constexpr unsigned bit(AddressSpace s) { return 1u << static_cast<unsigned>(s); }
 enum : unsigned {
-  Gm = 1u << 1, Mat = 1u << 2, Left = 1u << 3, Right = 1u << 4, Acc = 1u << 5, Vec = 1u << 6, Bias = 1u << 7,
-  Scaling = 1u << 8, Any = ~0u
+  Gm = 1u << 1,
+  Mat = 1u << 2,
+  Left = 1u << 3,
+  Right = 1u << 4,
+  Acc = 1u << 5,
+  Vec = 1u << 6,
+  Bias = 1u << 7,
+  Scaling = 1u << 8,
+  Any = ~0u
 };
 std::string toString(unsigned set);
 } // namespace spaces
@@ -52,7 +77,8 @@ std::string toString(unsigned set);
 enum class OperandKind { Tile, View, Scalar, Index, Vector, Ptr };
 /// Where an operand stands in the text.
 enum class OperandGroup { Ins, Outs, Clause };
-/// What the op does to an operand's memory. Scratch is written, and may share bytes with no other operand.
+/// What the op does to an operand's memory. Scratch is written, and may share bytes with no other
+/// operand.
 enum class OperandEffect { None, Read, Write, ReadWrite, Scratch };
 
 struct OperandSpec {
@@ -94,9 +120,9 @@ struct TileOpInfo {
   StringLiteral cppName;  // function of the instruction library
   PIPE pipe;              // PIPE_UNASSIGNED: depends on the operands, see pipeFn
   PIPE (*pipeFn)(Operation *op);
-  bool archA3, archA5;    // where the op exists
-  bool attrsInside;       // the attribute dictionary is printed inside ins(...)
-  bool scalarMayLead;     // `ins(%s, %a)` is legal and sets the unit attribute scalarFirst
+  bool archA3, archA5; // where the op exists
+  bool attrsInside;    // the attribute dictionary is printed inside ins(...)
+  bool scalarMayLead;  // `ins(%s, %a)` is legal and sets the unit attribute scalarFirst
   ArrayRef<OperandSpec> operands;
   ArrayRef<Rule> rules;
   LogicalResult (*check)(Operation *op, Arch arch); // what the rules cannot say; may be null

@@ -15,8 +15,23 @@ namespace pypto {
 
 /// What a Python parameter accepts and where it goes: see the head of PyPTOOps.td.
 enum class ParamKind : uint8_t {
-  Value, ValueOrScalar, Scalar, Index, Offsets, Valid, Shape, ConstShape, DType, Ints, Int, Number,
-  Bool, Str, Enum, Deps, Scratch,
+  Value,
+  ValueOrScalar,
+  Scalar,
+  Index,
+  Offsets,
+  Valid,
+  Shape,
+  ConstShape,
+  DType,
+  Ints,
+  Int,
+  Number,
+  Bool,
+  Str,
+  Enum,
+  Deps,
+  Scratch,
 };
 
 struct ParamInfoRow {
@@ -24,8 +39,8 @@ struct ParamInfoRow {
   ParamKind kind;
   llvm::StringLiteral defaultText; // Python text; empty = required
   bool keywordOnly;
-  llvm::StringLiteral target;      // operand group or attribute
-  llvm::StringLiteral enumName;    // kind Enum
+  llvm::StringLiteral target;   // operand group or attribute
+  llvm::StringLiteral enumName; // kind Enum
 };
 
 enum class GroupKind : uint8_t { Single, Optional, Variadic };
