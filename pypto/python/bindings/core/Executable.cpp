@@ -6,7 +6,9 @@
 #include "support/Trace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <pthread.h>
 
 namespace pypto::core {
 
@@ -207,6 +209,26 @@ bool Program::check(std::span<const Argument> arguments) const {
   return true;
 }
 
+namespace {
+
+/// Whether this process has chosen to run programs; pypto.runtime._execution_mode decides.
+std::atomic<bool> programMode{false};
+
+bool claimProgramMode() {
+  PyObject *gate = PyImport_ImportModule("pypto.runtime._execution_mode");
+  PyObject *claimed = gate ? PyObject_CallMethod(gate, "claim_program", nullptr) : nullptr;
+  Py_XDECREF(gate);
+  if (!claimed)
+    return false;
+  Py_DECREF(claimed);
+  // A forked child chooses anew.
+  static int atFork = pthread_atfork(nullptr, nullptr, [] { programMode = false; });
+  programMode = atFork == 0;
+  return true;
+}
+
+} // namespace
+
 bool Program::run(std::span<const Argument> arguments) const {
   std::string why;
   if (!dynamicAgree(arguments, &why)) {
@@ -214,6 +236,8 @@ bool Program::run(std::span<const Argument> arguments) const {
     return false;
   }
   if (!disjoint(arguments))
+    return false;
+  if (!programMode.load(std::memory_order_relaxed) && !claimProgramMode())
     return false;
 
   constexpr size_t few = 16;
