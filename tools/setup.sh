@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(
   libmlir-22-dev llvm-22-dev mlir-22-tools clang-22 lld-22 liblld-22-dev clang-format-22 libomp-22-dev
   ccache ninja-build cmake pkg-config libboost-context-dev libgtest-dev libbenchmark-dev libtbb-dev
-  libzstd-dev zlib1g-dev python3-dev python3-venv
+  libzstd-dev zlib1g-dev python3-dev python3-venv spin
 )
 
 # A package of Debian's Python is not needed when the interpreter in use brings its own.
@@ -35,7 +35,7 @@ if command -v dpkg-query >/dev/null; then
   done
 else
   # Not a Debian-like system: look for what the packages would bring.
-  for tool in clang++-22 ld.lld-22 mlir-tblgen-22 ccache; do
+  for tool in clang++-22 ld.lld-22 mlir-tblgen-22 ccache spin; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
 fi
@@ -72,10 +72,17 @@ fi
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 printf '%s\n' "$PWD/pypto/python" "$PWD/simpler/python" "$PWD/torch-npu-sim/python" >"$site/pto-stack.pth"
 
-# The console command of the wheel, for the tree.
-cat >.venv/bin/pto <<SH
-#!/bin/sh
-exec "$PWD/.venv/bin/python" -m pypto "\$@"
-SH
-chmod +x .venv/bin/pto
+# The console commands of the wheel, for the tree: one starter for each entry of [project.scripts].
+.venv/bin/python - <<'PY'
+import pathlib, sys, tomllib
+scripts = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]["scripts"]
+folder = pathlib.Path(sys.executable).parent
+for name, target in scripts.items():
+    module, function = target.split(":")
+    text = f"#!{folder / 'python'}\nimport sys\n\nfrom {module} import {function}\n\nsys.exit({function}())\n"
+    file = folder / name
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+        file.chmod(0o755)
+PY
 echo "setup: ready; build with: cmake --preset release && ninja -C build/release"

@@ -1,9 +1,6 @@
 //===- module.cpp - the extension simpler._task_interface -----------------===//
 #include "Bindings.h"
-
-#ifndef SIMPLER_BUILD_COMMIT
-#define SIMPLER_BUILD_COMMIT ""
-#endif
+#include "SourceDigest.h" // SIMPLER_BUILD_COMMIT
 
 NB_MODULE(_task_interface, m) {
   m.attr("__build_commit__") = SIMPLER_BUILD_COMMIT;
