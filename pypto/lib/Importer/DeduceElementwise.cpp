@@ -199,6 +199,15 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
     if (!shapedArgument(bound, "mask", mask) ||
         !shapedArgument(bound, bound.values.count("src") ? "src" : "a", a))
       return false;
+    // Read as bits, values of another type would select by the bytes they happen to hold.
+    if (mask.dtype != DType::UInt8) {
+      typeError(bound.at("mask"),
+                function + ": the mask is packed bits (UINT8, one bit per column), not " +
+                    describe(mask),
+                "compare tiles (pl.load, then pl.cmp) to get bits; pl.cmp of tensors gives 0 and 1 "
+                "as numbers, to multiply with");
+      return false;
+    }
     const char *other = bound.values.count("scalar") ? "scalar" : "b";
     Val &second = argument(bound, other);
     if (second.isScalar() && second.isConstant())

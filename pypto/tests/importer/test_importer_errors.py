@@ -94,6 +94,7 @@ CASES = {
     "tensor comparison": ("a = x > z", U, "pl.cmp", "x > z"),
     "string operand": ("a = n + TEXT", T, "", "n + TEXT"),
     "bytes": ('a = b"x"', T, "bytes", 'b"x"'),
+    "mask of numbers": ("m = pl.cmp(x, z)\na = pl.sel(@@m, x, z)", T, "packed bits", "m, x, z"),
     "scalar max of tensors": ("a = pl.max(x, 1.0)", T, "takes scalars", "pl.max"),
     # Statements.
     "assert": ("assert n > 1", U, "assert", "assert"),
