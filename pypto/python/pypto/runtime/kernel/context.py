@@ -13,6 +13,7 @@ Locks: `_lock` guards the state and the maps, is never held during foreign code 
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import os
 import threading
@@ -176,9 +177,7 @@ class KernelProcessManager:
                         "Kernel mode: init was called from inside its own initialisation"
                     )
                 if config != self._config:
-                    raise ValueError(
-                        f"Kernel Worker configuration conflict: bound {self._config}, requested {config}"
-                    )
+                    raise ValueError(_conflict(self._config, config))
                 if self._state is ProcessState.READY:
                     return
                 started, mine = self._starting, False
@@ -418,6 +417,21 @@ class KernelProcessManager:
         forked child, and for an exit that is not safe."""
         for participant in self._participants:
             participant.abandon()
+
+
+def _conflict(bound: Any, requested: Any) -> str:
+    """Names what differs; all of it for what is no dataclass."""
+    if dataclasses.is_dataclass(bound) and type(bound) is type(requested):
+        names = [f.name for f in dataclasses.fields(bound)]
+        names = [name for name in names if getattr(bound, name) != getattr(requested, name)]
+        bound, requested = (
+            ", ".join(f"{name}={getattr(each, name)!r}" for name in names)
+            for each in (bound, requested)
+        )
+    return (
+        f"Kernel Worker configuration conflict: bound {bound}, requested {requested}. "
+        "One process has one kernel Worker"
+    )
 
 
 _manager = KernelProcessManager()
