@@ -29,6 +29,7 @@ enum SimplerErrorCode {
   SIMPLER_INTERRUPTED = 201,
   SIMPLER_FORKED = 202, // the worker belongs to the parent process
   SIMPLER_BUSY = 203,   // more runs at once than the worker has contexts for
+  SIMPLER_WORKER_LOST = 204, // level 3: the process of a device or sub-worker is gone
 };
 
 #endif // SIMPLER_ERROR_CODES_H

@@ -104,6 +104,14 @@ void RunState::announce() {
   callbacks.clear();
 }
 
+void RunState::retire() {
+  nb::object keep;
+  {
+    std::lock_guard lock(mutex_);
+    keep = std::move(keep_);
+  }
+}
+
 bool RunState::cancel() {
   if (done())
     return false;

@@ -23,6 +23,8 @@ public:
   const std::string &message() const { return message_; }
   /// True when the run had not started: it will not. A started run is asked to stop.
   bool cancel();
+  /// Lets go of the arguments of a run that has ended. GIL held.
+  void retire();
   /// Called with no arguments when the run is done, at once if it is. GIL held.
   void onDone(nb::object callback);
 
@@ -62,6 +64,7 @@ public:
   void traceStart() { simpler_trace_start(worker_); }
   void traceWrite(const std::string &path);
   void close();
+  SimplerWorker *worker() const { return worker_; }
 
 private:
   friend class RunState;

@@ -94,6 +94,10 @@ static void bindTensor(nb::module_ &m) {
       .def_prop_ro("is_contiguous", [](const HostTensor &t) { return t.chip.is_contiguous; })
       .def("nbytes", [](const HostTensor &t) { return t.chip.nbytes(); })
       .def("numel", [](const HostTensor &t) { return t.chip.numel(); })
+      .def(
+          "span",
+          [](const HostTensor &t) { return t.chip.extent_elem() * get_element_size(t.chip.dtype); },
+          "Bytes from the first element to the end of the last.")
       .def("__repr__", [](const HostTensor &t) {
         std::string text = std::string("Tensor(") + get_dtype_name(t.chip.dtype) + ", [";
         for (uint32_t d = 0; d < t.chip.ndims; ++d)

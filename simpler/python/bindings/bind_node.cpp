@@ -1,219 +1,164 @@
-//===- bind_node.cpp - level 3: devices and Python functions in one graph -===//
+//===- bind_node.cpp - level 3: a node of devices and Python functions ----===//
 //
-// A node's program runs as an orchestration of this same runtime, on a worker whose
-// "kernels" start runs on the devices or call Python. Tasks are ordered by the byte
-// ranges of their tensors; tasks of one device also by a token that each of them writes,
-// because a device takes its runs in the order of submission.
+// Thin: simpler.worker forks the children, these classes do the rest (node/NodeLane.h).
 //
 //===----------------------------------------------------------------------===//
-#include "RunLane.h"
+#include "node/NodeChild.h"
+#include "node/NodeLane.h"
 
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <unistd.h>
 
 namespace simpler::py {
 
 namespace {
 
-struct Node;
-
-struct NodeTask {
-  Node *node;
-  SimplerRun *run;
-  RunLane *lane = nullptr; // device task
-  std::shared_ptr<Loaded> callable;
-  CallConfig config;
-  nb::object function; // Python task
-  TaskArgs args;
+/// A run with the node that it belongs to.
+struct RunOfNode {
+  std::shared_ptr<NodeLane> lane;
+  std::shared_ptr<NodeRun> run;
 };
 
-struct Node {
-  std::vector<std::shared_ptr<RunLane>> chips;
-  SimplerWorker *worker = nullptr;
-  SimplerRun *run = nullptr; // while a program executes
-  std::vector<std::unique_ptr<NodeTask>> tasks;
-  struct alignas(64) Token {
-    uint64_t word;
-  };
-  std::vector<Token> tokens;
-
-  Node(const Node &) = delete;
-
-  Node(std::vector<std::shared_ptr<RunLane>> devices, int32_t subWorkers)
-      : chips(std::move(devices)), tokens(chips.size()) {
-    worker = simpler_worker_create("a2a3sim", static_cast<int32_t>(chips.size()) + subWorkers + 1);
-    if (!worker)
-      throw nb::value_error(simpler_last_error());
+NodeMember makeMember(RunOfNode &of, uint64_t callable, const std::string &name,
+                      const TaskArgs &args) {
+  NodeMember member;
+  member.name = name;
+  member.callable = callable;
+  member.tags = args.tags;
+  member.scalars = args.scalars;
+  for (const HostTensor &tensor : args.tensors) {
+    member.tensors.push_back(tensor.chip);
+    if (tensor.buffer.is_valid() && !tensor.buffer.is_none())
+      of.run->keep.push_back(tensor.buffer);
   }
-  ~Node() { close(); }
-  void close() {
-    if (worker) {
-      nb::gil_scoped_release release;
-      simpler_worker_destroy(worker);
-    }
-    worker = nullptr;
-  }
-  uint64_t submit(std::unique_ptr<NodeTask> task, const SimplerKernel &kernel, ChipTensor *token);
-  void execute(nb::object program);
-};
-
-ChipTensor placeholder() {
-  static uint64_t word;
-  uint32_t one[1] = {1};
-  return make_tensor_external(&word, one, 1, DataType::UINT64);
+  return member;
 }
 
-NodeTask &taskOf(int64_t *args, int word) {
-  return *reinterpret_cast<NodeTask *>(static_cast<uintptr_t>(args[word]));
-}
-
-// The scalar follows the tensors; a node task has its own tensors and maybe a token.
-void runDeviceTask(int64_t *args) {
-  auto *first = reinterpret_cast<ChipTensor *>(static_cast<uintptr_t>(args[0]));
-  NodeTask &task = taskOf(args, first->reserved[0]);
-  std::vector<ChipTensor> tensors;
-  for (const HostTensor &t : task.args.tensors)
-    tensors.push_back(t.chip);
-  std::string message;
-  int32_t status =
-      task.lane->runHere(*task.callable, tensors, task.args.scalars, task.config, message);
-  if (status)
-    simpler_fail(task.run, status, message.c_str());
-}
-
-void runPythonTask(int64_t *args) {
-  // A Python task also has a first descriptor, which says where the scalar is.
-  auto *first = reinterpret_cast<ChipTensor *>(static_cast<uintptr_t>(args[0]));
-  NodeTask &task = taskOf(args, first->reserved[0]);
-  nb::gil_scoped_acquire gil;
-  try {
-    task.function(nb::cast(&task.args, nb::rv_policy::reference));
-  } catch (nb::python_error &error) {
-    simpler_fail(task.run, SIMPLER_KERNEL_FAILED,
-                 (std::string("a Python task raised ") + error.what()).c_str());
+void submitDevices(RunOfNode &of, uint64_t callable, const std::string &name,
+                   const std::vector<const TaskArgs *> &args, const CallConfig &config,
+                   const std::vector<int32_t> &devices) {
+  std::string problem = config.problem();
+  if (!problem.empty())
+    throw nb::value_error(problem.c_str());
+  bool writes =
+      config.swimlane || config.dumpArgs || config.pmu || config.depGen || config.scopeStats;
+  std::vector<NodeMember> members;
+  size_t serial = of.run->serial++;
+  for (size_t i = 0; i < args.size(); ++i) {
+    NodeMember &member = members.emplace_back(makeMember(of, callable, name, *args[i]));
+    member.device = devices[i];
+    member.config = config;
+    if (writes) // each run on a device leaves files of its own
+      member.config.outputPrefix +=
+          "/task" + std::to_string(serial) + "_device" + std::to_string(devices[i]);
   }
+  of.lane->submit(of.run, std::move(members));
 }
 
-const SimplerKernel kDeviceTask{runDeviceTask, "device task", nullptr, 0, SIMPLER_AIV};
-const SimplerKernel kPythonTask{runPythonTask, "python task", nullptr, 0, SIMPLER_AIV};
-
-uint64_t Node::submit(std::unique_ptr<NodeTask> task, const SimplerKernel &kernel,
-                      ChipTensor *token) {
-  if (!run)
-    throw std::runtime_error("tasks are submitted by the program of a run, which is over");
-  task->node = this;
-  task->run = run;
-  std::vector<ChipTensor> descriptors;
-  std::vector<uint8_t> tags;
-  // The first descriptor also tells the kernel how many there are. A Python task is bound to no
-  // device: its token is tracked by nobody.
-  descriptors.push_back(token ? *token : placeholder());
-  tags.push_back(token ? SIMPLER_ARG_INOUT : SIMPLER_ARG_NO_DEP);
-  for (size_t i = 0; i < task->args.tensors.size(); ++i) {
-    descriptors.push_back(task->args.tensors[i].chip);
-    int32_t tag = task->args.tags[i];
-    tags.push_back(static_cast<uint8_t>(tag == 1 ? SIMPLER_ARG_OUTPUT_EXISTING : tag));
-  }
-  if (descriptors.size() > SIMPLER_MAX_TENSORS)
-    throw nb::value_error("a node task takes at most 31 tensors");
-  uint64_t word = reinterpret_cast<uintptr_t>(task.get());
-  descriptors[0].reserved[0] = static_cast<uint8_t>(descriptors.size());
-  std::vector<const ChipTensor *> pointers;
-  for (ChipTensor &d : descriptors)
-    pointers.push_back(&d);
-  tasks.push_back(std::move(task));
-  nb::gil_scoped_release release; // running tasks may need it before this one can be queued
-  return simpler_submit(run, &kernel, pointers.data(), tags.data(),
-                        static_cast<int32_t>(pointers.size()), &word, 1, nullptr);
-}
-
-void Node::execute(nb::object program) {
-  struct Context {
-    Node *node;
-    nb::object program;
-    std::unique_ptr<nb::python_error> error;
-  } context{this, std::move(program), nullptr};
-  uint64_t word = reinterpret_cast<uintptr_t>(&context);
-  int32_t status;
-  {
-    nb::gil_scoped_release release;
-    InterruptScope interruptible(worker);
-    status = simpler_run(
-        worker,
-        [](SimplerRun *run, const ChipTensor *, const uint64_t *scalars) {
-          auto *context = reinterpret_cast<Context *>(static_cast<uintptr_t>(scalars[0]));
-          nb::gil_scoped_acquire gil;
-          context->node->run = run;
-          try {
-            context->program();
-          } catch (nb::python_error &error) {
-            context->error = std::make_unique<nb::python_error>(std::move(error));
-            simpler_fail(run, SIMPLER_EXPLICIT_ORCH_FATAL, "the program raised an exception");
-          }
-          context->node->run = nullptr;
-        },
-        nullptr, 0, &word, 1);
-  }
-  std::string message = status ? simpler_last_error() : "";
-  tasks.clear();
-  if (context.error)
-    throw nb::python_error(std::move(*context.error));
-  if (status == SIMPLER_INTERRUPTED && PyErr_CheckSignals() != 0)
-    throw nb::python_error();
-  if (status)
-    raiseRunError(status, message);
+void submitPython(RunOfNode &of, uint64_t callable, const std::string &name,
+                  const std::vector<const TaskArgs *> &args) {
+  std::vector<NodeMember> members;
+  for (const TaskArgs *one : args)
+    members.push_back(makeMember(of, callable, name, *one));
+  ++of.run->serial;
+  of.lane->submit(of.run, std::move(members));
 }
 
 } // namespace
 
 void bindNode(nb::module_ &m) {
-  nb::class_<Node>(m, "NodeLane", "Several devices and Python workers behind one graph.")
-      .def(nb::init<std::vector<std::shared_ptr<RunLane>>, int32_t>(), nb::arg("chips"),
-           nb::arg("sub_workers"))
-      .def("execute", &Node::execute, nb::arg("program"))
+  nb::class_<SharedHeap>(m, "SharedHeap", "Memory that a node and its children share.")
+      .def_prop_ro("used", &SharedHeap::used)
+      .def_prop_ro("capacity", &SharedHeap::capacity);
+  nb::class_<NodeChild>(m, "NodeChild", "The side of a forked child.")
+      .def("serve_device", &NodeChild::serveDevice, nb::arg("lane"), nb::arg("callables"))
+      .def("serve_python", &NodeChild::servePython, nb::arg("call"), nb::arg("define"))
+      .def("refuse", &NodeChild::refuse, nb::arg("why"))
+      .def_prop_ro("should_stop", &NodeChild::shouldStop);
+  nb::class_<RunOfNode>(m, "NodeRun", "One run of a node's program.")
+      .def_prop_ro("done", [](const RunOfNode &of) { return of.run->done.load(); })
       .def(
-          "submit_chip",
-          [](Node &node, std::shared_ptr<Loaded> callable, const TaskArgs &args,
-             const CallConfig &config, size_t chip) {
-            std::string problem = config.problem();
-            if (!problem.empty())
-              throw nb::value_error(problem.c_str());
-            if (chip >= node.chips.size())
-              throw nb::index_error("worker: no such device");
-            auto task = std::make_unique<NodeTask>();
-            task->lane = node.chips[chip].get();
-            task->callable = std::move(callable);
-            task->args = args;
-            task->config = config;
-            uint32_t one[1] = {1};
-            ChipTensor token = make_tensor_external(&node.tokens[chip], one, 1, DataType::UINT64);
-            node.submit(std::move(task), kDeviceTask, &token);
+          "wait_raw",
+          [](RunOfNode &of, std::optional<double> timeout) {
+            bool ended;
+            {
+              nb::gil_scoped_release release;
+              ended = of.lane->wait(*of.run, timeout ? *timeout : -1.0);
+            }
+            if (ended) // the caller may rely on it, whatever the reactor does
+              of.lane->retire(*of.run);
+            return ended;
           },
-          nb::arg("callable"), nb::arg("args"), nb::arg("config"), nb::arg("worker"))
+          nb::arg("timeout") = nb::none())
+      .def("raise_if_failed",
+           [](RunOfNode &of) {
+             if (of.run->status)
+               raiseRunError(of.run->status, of.run->message);
+           })
+      .def("cancel", [](RunOfNode &of) { return of.lane->cancel(of.run); })
+      .def("on_done", [](RunOfNode &of, nb::object f) { of.lane->onDone(of.run, std::move(f)); })
+      .def("submit_devices", &submitDevices, nb::arg("callable"), nb::arg("name"), nb::arg("args"),
+           nb::arg("config"), nb::arg("devices"))
+      .def("submit_python", &submitPython, nb::arg("callable"), nb::arg("name"), nb::arg("args"))
       .def(
-          "submit_python",
-          [](Node &node, nb::object function, const TaskArgs &args) {
-            auto task = std::make_unique<NodeTask>();
-            task->function = std::move(function);
-            task->args = args;
-            node.submit(std::move(task), kPythonTask, nullptr);
+          "seal", [](RunOfNode &of, const std::string &error) { of.lane->sealRun(of.run, error); },
+          nb::arg("error") = "", "The program has ended, or raised `error`.")
+      .def(
+          "allocate",
+          [](RunOfNode &of, uint64_t bytes) {
+            return reinterpret_cast<uintptr_t>(of.lane->allocate(bytes, of.run));
           },
-          nb::arg("function"), nb::arg("args"))
-      .def("fail",
-           [](Node &node, const std::string &text) {
-             if (node.run)
-               simpler_fail(node.run, SIMPLER_EXPLICIT_ORCH_FATAL, text.c_str());
+          nb::arg("nbytes"),
+          "Address of shared memory that lives as long as the run; 0: none left.");
+  nb::class_<NodeLane>(m, "NodeLane", "Devices and Python workers in processes behind one graph.")
+      .def(nb::init<int32_t, int32_t, uint64_t, double>(), nb::arg("devices"),
+           nb::arg("sub_workers"), nb::arg("heap_bytes"), nb::arg("grace_seconds"))
+      .def("open_channel", &NodeLane::openChannel, nb::arg("child"))
+      .def("forked", &NodeLane::forked, nb::arg("child"), nb::arg("pid"))
+      .def(
+          "child_of",
+          [](NodeLane &lane, int32_t child) {
+            auto [socket, mailbox] = lane.childOf(child);
+            return new NodeChild(socket, mailbox, getppid());
+          },
+          nb::arg("child"), nb::rv_policy::take_ownership)
+      .def("start", &NodeLane::start, nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "define",
+          [](NodeLane &lane, uint64_t callable, nb::bytes contents) {
+            lane.define(callable, std::string(contents.c_str(), contents.size()));
+          },
+          nb::arg("callable"), nb::arg("contents"))
+      .def("forget", &NodeLane::forget, nb::arg("callable"))
+      .def("begin_run",
+           [](std::shared_ptr<NodeLane> lane) {
+             auto run = lane->beginRun();
+             return RunOfNode{std::move(lane), std::move(run)};
            })
-      .def("scope_begin",
-           [](Node &node) {
-             if (node.run)
-               simpler_scope_begin(node.run, 0);
-           })
-      .def("scope_end",
-           [](Node &node) {
-             if (node.run)
-               simpler_scope_end(node.run);
-           })
-      .def("close", &Node::close);
+      .def("wait_idle", &NodeLane::waitIdle, nb::arg("seconds"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("wait_quiet", &NodeLane::waitQuiet, nb::arg("lo"), nb::arg("hi"), nb::arg("seconds"),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("cancel_all", &NodeLane::cancelAll)
+      .def(
+          "allocate",
+          [](NodeLane &lane, uint64_t bytes) {
+            return reinterpret_cast<uintptr_t>(lane.allocate(bytes, nullptr));
+          },
+          nb::arg("nbytes"), "Address of zeroed shared memory; 0: none left.")
+      .def(
+          "release",
+          [](NodeLane &lane, uint64_t address) {
+            lane.release(reinterpret_cast<char *>(static_cast<uintptr_t>(address)));
+          },
+          nb::arg("address"))
+      .def("share", &NodeLane::share, nb::arg("name"), nb::arg("base"), nb::arg("nbytes"))
+      .def("unshare", &NodeLane::unshare, nb::arg("base"))
+      .def_prop_ro("heap", &NodeLane::heap)
+      .def_prop_ro("pids", &NodeLane::pids, "Process ids by child, -1: gone.")
+      .def("close", &NodeLane::close, nb::call_guard<nb::gil_scoped_release>());
 }
 
 } // namespace simpler::py

@@ -35,8 +35,14 @@ void bindWorker(nb::module_ &m) {
       .def(
           "wait_raw", // the rest of RunHandle is Python
           [](RunState &s, std::optional<double> timeout) {
-            nb::gil_scoped_release release;
-            return s.wait(timeout ? *timeout : -1.0);
+            bool ended;
+            {
+              nb::gil_scoped_release release;
+              ended = s.wait(timeout ? *timeout : -1.0);
+            }
+            if (ended) // the caller may rely on it, whatever the lane's thread does
+              s.retire();
+            return ended;
           },
           nb::arg("timeout") = nb::none())
       .def("raise_if_failed",

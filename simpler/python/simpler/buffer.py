@@ -70,6 +70,7 @@ class Buffer:
         self.identity = (owner_instance_id or _process_owner, next(_next_id), 1)
         self.closed = False
         self._owner = owner
+        self._pid = os.getpid()
 
     @property
     def address_space(self) -> AddressSpace:
@@ -125,17 +126,19 @@ class Buffer:
         """The bytes themselves."""
         if self.closed:
             raise ValueError("the buffer is closed")
-        return memoryview((ctypes.c_char * self.nbytes).from_address(self.base)).cast("B")
+        array = (ctypes.c_char * self.nbytes).from_address(self.base)
+        array._owner = self._owner  # the view keeps the memory
+        return memoryview(array).cast("B")
 
     def close(self) -> None:
         if self.closed:
             return
         self.closed = True
-        if self.shm is not None:
+        if self.shm is not None and os.getpid() == self._pid:
             try:
                 self.shm.close()
             except BufferError:
-                pass  # views of it live on; the mapping goes with them
+                _leave_to_views(self.shm)
             try:
                 self.shm.unlink()
             except FileNotFoundError:
@@ -146,7 +149,18 @@ class Buffer:
         return f"Buffer({self.nbytes} bytes at {self.base:#x}, {self.backend_kind.name})"
 
 
-def _unlink(shm: shared_memory.SharedMemory) -> None:
+def _leave_to_views(shm: shared_memory.SharedMemory) -> None:
+    """Views of the memory live on and the mapping goes with them: what remains to close is the file."""
+    file = getattr(shm, "_fd", -1)
+    if file >= 0:
+        os.close(file)
+        shm._fd = -1
+    shm.close = lambda: None  # its destructor would complain
+
+
+def _unlink(shm: shared_memory.SharedMemory, pid: int) -> None:
+    if os.getpid() != pid:
+        return  # a forked child: the segment is its parent's
     try:
         shm.unlink()
     except FileNotFoundError:
@@ -164,7 +178,7 @@ def create_host_shared_buffer(nbytes: int) -> Buffer:
     base = ctypes.addressof(anchor)
     del anchor  # the mapping stays where it is; an exported pointer would forbid closing
     buffer = Buffer(base, nbytes, backend_kind=BackendKind.POSIX_SHM, shm=shm)
-    weakref.finalize(buffer, _unlink, shm)
+    weakref.finalize(buffer, _unlink, shm, os.getpid())
     return buffer
 
 
@@ -178,6 +192,38 @@ def allocate_device(nbytes: int) -> Buffer:
         raise MemoryError(f"malloc: no memory for {nbytes} bytes") from error
     base = ctypes.addressof(ctypes.c_char.from_buffer(pages))
     return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner=pages)
+
+
+def wrap_node_memory(source: Any, nbytes: int, heap: Any, what: str) -> Buffer:
+    """Zeroed memory of a level-3 worker's shared heap. `source`: what allocates it, a node's lane or run."""
+    base = source.allocate(nbytes)
+    if base == 0:
+        raise MemoryError(
+            f"{what}: no room for {nbytes} bytes in the shared heap, {heap.used} of {heap.capacity} are in use; free some "
+            "or give a larger heap_ring_size"
+        )
+    return Buffer(base, nbytes, backend_kind=BackendKind.DEVICE_MALLOC, owner=heap)
+
+
+def host_memory(source: Any, what: str, *, writable: bool = False) -> tuple[int, int, Any]:
+    """Address, bytes and owner of contiguous host memory: a Buffer, a tensor, anything with the buffer protocol."""
+    if isinstance(source, Buffer):
+        return source.base, source.nbytes, source
+    if hasattr(source, "data_ptr"):
+        if not source.is_contiguous():
+            raise ValueError(f"{what}: the tensor is not contiguous")
+        return source.data_ptr(), source.numel() * source.element_size(), source
+    view = memoryview(source).cast("B")
+    if view.readonly:
+        if writable:
+            raise TypeError(f"{what}: the memory is read-only")
+        copy = ctypes.create_string_buffer(view.tobytes(), view.nbytes)
+        return ctypes.addressof(copy), view.nbytes, copy
+    return (
+        ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0,
+        view.nbytes,
+        view,
+    )
 
 
 def wrap_fork_inherited(

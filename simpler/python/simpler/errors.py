@@ -23,6 +23,7 @@ CODE_NAMES = {
     201: "INTERRUPTED",
     202: "FORKED",
     203: "BUSY",
+    204: "WORKER_LOST",
 }
 
 

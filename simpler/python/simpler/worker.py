@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import os
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,12 +17,17 @@ from simpler._task_interface import (
     DataType,
     DeviceLane,
     LoadedCallable,
-    NodeLane,
     TaskArgs,
     Tensor,
     get_element_size,
 )
-from simpler.buffer import Buffer, allocate_device, create_host_shared_buffer
+from simpler.buffer import (
+    Buffer,
+    allocate_device,
+    create_host_shared_buffer,
+    host_memory,
+    wrap_node_memory,
+)
 from simpler.callable_identity import (
     CHIP_CALLABLE,
     PYTHON_SERIALIZED,
@@ -29,6 +35,8 @@ from simpler.callable_identity import (
     chip_digest,
     python_digest,
 )
+from simpler.caller_stream import CallerStreamRun
+from simpler.node import Node
 from simpler.orchestrator import Orchestrator
 
 PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
@@ -53,37 +61,49 @@ _owners = itertools.count(1)
 class RunHandle:
     """One submitted run. `done` polls; `wait` retires it and raises its error; both may be repeated."""
 
-    def __init__(self, worker: Worker, state: Any = None) -> None:
+    def __init__(
+        self, worker: Worker, state: Any, retire: Callable[[], None] | None = None
+    ) -> None:
         self._worker = worker  # a handle keeps its worker alive
-        self._state = state  # None: ended without an error
+        self._state = state
+        self._retire = retire  # called once, when the end was waited for
 
     @property
     def done(self) -> bool:
-        return self._state is None or self._state.done
+        return self._state.done
 
     def wait(self, timeout: float | None = None) -> None:
-        if self._state is None:
-            return
         if timeout is not None or threading.current_thread() is not threading.main_thread():
             if not self._state.wait_raw(timeout):
                 raise TimeoutError(f"the run has not ended within {timeout} s")
         else:
-            while not self._state.wait_raw(0.1):  # lets Ctrl-C in
-                pass
+            self._await_end()
+        retire, self._retire = self._retire, None
+        if retire is not None:
+            retire()
         self._state.raise_if_failed()
 
     result = wait
 
+    def _await_end(self) -> None:
+        """Lets Ctrl-C in: a node's run is stopped then, a device's run stops by itself."""
+        try:
+            while not self._state.wait_raw(0.1):
+                pass
+        except KeyboardInterrupt:
+            if self._worker.level >= 3:
+                self._state.cancel()
+                while not self._state.wait_raw(0.1):
+                    pass
+            raise
+
     def cancel(self) -> bool:
         """True: it had not started and will not. A started run is asked to stop at the next task."""
-        return self._state is not None and self._state.cancel()
+        return self._state.cancel()
 
     def add_done_callback(self, function: Callable[[RunHandle], None]) -> None:
         """Calls function(self) when the run is done, from the thread that ended it."""
-        if self._state is None:
-            function(self)
-        else:
-            self._state.on_done(lambda: function(self))
+        self._state.on_done(lambda: function(self))
 
     def __await__(self):
         import asyncio
@@ -103,8 +123,11 @@ class RunHandle:
 class Worker:
     """`Worker(level=2, platform=…, runtime=…)`: NEW, then `init()`, then runs, then `close()`.
 
-    Keys: platform, runtime, device_id (level 2), device_ids and num_sub_workers (level 3), threads (default: one per
-    core, or SIMPLER_THREADS). An unknown key is a TypeError.
+    Keys: platform, runtime, device_id (level 2), threads of a device (default: one per core, or SIMPLER_THREADS),
+    workspace_budget_bytes. Level 3: device_ids and num_sub_workers, each a child process; heap_ring_size, a quarter of
+    the addresses for shared buffers (default: as much as the machine's memory); startup_timeout_s (60);
+    py_control_timeout_s (10), how long the running tasks of a failed run may take to stop before their process is ended.
+    An unknown key is a TypeError.
     """
 
     def __init__(self, level: int, **config: Any) -> None:
@@ -127,14 +150,16 @@ class Worker:
         budget = self._config["workspace_budget_bytes"]
         if budget is not None and budget < 1024:
             raise ValueError(f"Worker: workspace_budget_bytes is {budget}; at least 1024")
+        _check_children(self._config)
         self.platform, self.runtime = platform, runtime
         self._state = "NEW"
         self._owner = next(_owners)
         self._generation: int | None = None
         self._lifecycle_thread: int | None = None
         self._lanes: list[DeviceLane] = []
-        self._node: NodeLane | None = None
+        self._node: Node | None = None
         self._slots: dict[int, tuple[CallableHandle, Any]] = {}
+        self._names: dict[int, str] = {}
         self._next_slot = itertools.count()
         self._buffers: dict[int, Buffer] = {}
         self._wrapped: dict[tuple[int, int], Buffer] = {}
@@ -161,21 +186,45 @@ class Worker:
         try:
             _log.apply_threshold()
             threads = self._config["threads"] or int(os.environ.get("SIMPLER_THREADS", "0") or 0)
-            count = 1 if self.level == 2 else len(self._config["device_ids"])
-            replay = self.runtime == "host_build_graph"
-            self._lanes = [DeviceLane(self.platform, threads, replay) for _ in range(count)]
-            if self.level == 3:
-                self._node = NodeLane(self._lanes, self._config["num_sub_workers"])
+            if self.level == 2:
+                replay = self.runtime == "host_build_graph"
+                self._lanes = [DeviceLane(self.platform, threads, replay)]
+            else:
+                self._start_node(threads)
         except BaseException:
             self._state = "FAILED"
+            if self._node is not None:
+                self._node.close()
             raise
         self._state = "READY"
 
+    def _start_node(self, threads: int) -> None:
+        """Forks the children. What is registered and shared now is theirs as it is."""
+        config = self._config
+        self._node = Node(
+            self.platform,
+            self.runtime,
+            len(config["device_ids"]),
+            config["num_sub_workers"],
+            ring_bytes=config["heap_ring_size"],
+            threads=threads,
+            grace_seconds=config["py_control_timeout_s"] or 10.0,
+        )
+        # At exit too: children must not wait for their parent's end to notice.
+        self._finalizer = weakref.finalize(self, self._node.close)
+        known = {slot: item for slot, (_, item) in self._slots.items()}
+        self._node.start(known, config["startup_timeout_s"] or 60.0)
+
     def close(self) -> None:
-        """Waits for submitted runs and frees the device. Idempotent."""
+        """Waits for submitted runs, frees the devices and ends the children. Idempotent."""
         if self._state == "CLOSED":
             return
         self._lifecycle("close")
+        if os.getpid() != self._pid:
+            self._state = "CLOSED"  # a copy in a forked process: nothing of it is ours
+            return
+        if self._node is not None and self._state == "READY":
+            self._drain()
         self._state = "CLOSED"
         if self._node is not None:
             self._node.close()
@@ -217,7 +266,11 @@ class Worker:
                 f"Worker.register: all {MAX_CALLABLES} slots are in use; unregister something first"
             )
         handle = CallableHandle(digest, kind, namespace, self._owner, next(self._next_slot))
+        if self._node is not None:
+            self._node.add(handle.slot, target)
         self._slots[handle.slot] = (handle, item)
+        name = getattr(target, "func_name", None) or getattr(target, "__qualname__", None)
+        self._names[handle.slot] = name or type(target).__name__
         return handle
 
     def _loaded(self, chip: ChipCallable, digest: str) -> LoadedCallable:
@@ -228,7 +281,9 @@ class Worker:
 
     def unregister(self, handle: CallableHandle) -> None:
         self._item(handle, "unregister")
-        del self._slots[handle.slot]
+        del self._slots[handle.slot], self._names[handle.slot]
+        if self._node is not None:
+            self._node.remove(handle.slot)
 
     def _item(self, handle: Any, what: str) -> Any:
         if not isinstance(handle, CallableHandle):
@@ -247,7 +302,7 @@ class Worker:
         self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None
     ) -> None:
         """Runs to completion; on an idle level-2 worker on this very thread."""
-        if self._state != "READY":
+        if self._state != "READY" or (self._node is not None and os.getpid() != self._pid):
             self._need("READY", "run")
         if self.level == 2:
             entry = self._slots.get(callable.slot) if isinstance(callable, CallableHandle) else None
@@ -258,44 +313,92 @@ class Worker:
             )
             self._lanes[0].run(item, args if args is not None else TaskArgs(), config)
         else:
-            self._run_node(callable, args, config)
+            self._submit_node(callable, args, config).wait()
 
     def submit(
-        self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None
+        self,
+        callable: Any,
+        args: TaskArgs | None = None,
+        config: CallConfig | None = None,
+        *,
+        stream: Any = None,
     ) -> RunHandle:
-        """Queues a run; runs of one worker take effect in the order of submission."""
+        """Queues a run; runs of one worker take effect in the order of submission. Level 3: the program has run when
+        this returns, its tasks may go on.
+
+        `stream` (level 2) is a queue of the caller: an object whose `launch(function)` calls `function()`
+        once, at its place in that queue. The run happens inside that call and is ordered by the caller's
+        queue only. If the queue drops the function, the handle fails as soon as the queue lets go of it.
+        """
         self._need("READY", "submit")
+        if stream is not None:
+            return self._submit_on(stream, callable, args, config)
         if self.level == 2:
             item = self._item(callable, "submit")
             return RunHandle(
                 self, self._lanes[0].submit(item, args if args is not None else TaskArgs(), config)
             )
-        self._run_node(callable, args, config)
-        return RunHandle(self)
+        return self._submit_node(callable, args, config)
 
-    def _run_node(self, program: Any, args: Any, config: CallConfig | None) -> None:
-        if not callable(program):
+    def _submit_on(
+        self, stream: Any, callable: Any, args: TaskArgs | None, config: CallConfig | None
+    ) -> RunHandle:
+        if self.level != 2:
+            raise TypeError("Worker.submit: stream= is for level 2")
+        item = self._item(callable, "submit")
+        if config is not None:
+            config.validate()
+        args = args if args is not None else TaskArgs()
+        lane = self._lanes[0]
+        state = CallerStreamRun()
+        stream.launch(state.work(lambda: lane.run(item, args, config)))
+        return RunHandle(self, state)
+
+    def _submit_node(self, program: Any, args: Any, config: CallConfig | None) -> RunHandle:
+        if not callable(program) or isinstance(program, CallableHandle):
             raise TypeError(
                 "Worker.run: at level 3 the first argument is a function f(orch, args, config)"
             )
         config = config if config is not None else CallConfig()
         config.validate()
-        orchestrator = Orchestrator(self, self._node)
+        run = self._node.lane.begin_run()
+        orchestrator = Orchestrator(self, run)
+        handle = RunHandle(self, run, orchestrator._finish)
         try:
-            self._node.execute(lambda: program(orchestrator, args, config))
-        finally:
-            orchestrator._finish()
+            program(orchestrator, args, config)
+        except BaseException as error:
+            run.seal(f"the program raised {type(error).__name__}: {error}")
+            handle._await_end()
+            raise
+        run.seal()
+        return handle
+
+    def _name(self, handle: CallableHandle) -> str:
+        return self._names[handle.slot]
+
+    def _drain(self) -> None:
+        """Until every submitted run has ended; lets Ctrl-C in."""
+        for lane in self._lanes:
+            lane.drain()
+        while self._node is not None and not self._node.lane.wait_idle(0.1):
+            pass
+
+    def _settle(self, base: int, nbytes: int) -> None:
+        """Until no submitted task of a node uses these bytes."""
+        while self._node is not None and not self._node.lane.wait_quiet(base, base + nbytes, 0.1):
+            pass
 
     def interrupt(self) -> None:
         """Asks the runs in progress to stop at the next task."""
         for lane in self._lanes:
             lane.interrupt()
+        if self._node is not None:
+            self._node.lane.cancel_all()
 
     def flush_diagnostics(self) -> None:
         """Waits until everything submitted has ended; files of diagnostics are then complete."""
         self._need("READY", "flush_diagnostics")
-        for lane in self._lanes:
-            lane.drain()
+        self._drain()
 
     # -- memory --------------------------------------------------------------------------------------------------
     def malloc(self, nbytes: int) -> Buffer:
@@ -315,15 +418,21 @@ class Worker:
         nbytes = get_element_size(dtype)
         for extent in shapes:
             nbytes *= extent
-        buffer = self._own(allocate_device(nbytes))
+        if self._node is None:
+            return self._own(allocate_device(nbytes))
+        lane = self._node.lane
+        buffer = self._own(wrap_node_memory(lane, nbytes, lane.heap, "Worker.alloc_child_tensor"))
         buffer.owner_worker_id = worker_id
         return buffer
 
     def _device(self, worker_id: Any) -> int:
         if type(worker_id) is not int:
             raise TypeError(f"worker: expected an int, got {type(worker_id).__name__}")
-        if not 0 <= worker_id < len(self._lanes):
-            raise ValueError(f"worker: {worker_id} is not in 0..{len(self._lanes) - 1}")
+        count = 1 if self.level == 2 else len(self._config["device_ids"])
+        if not 0 <= worker_id < count:
+            raise ValueError(
+                f"worker: {worker_id} is not in 0..{count - 1}" if count else "worker: no devices"
+            )
         return worker_id
 
     def _own(self, buffer: Buffer) -> Buffer:
@@ -341,21 +450,28 @@ class Worker:
 
     def free(self, buffer: Buffer) -> None:
         self._owned(buffer, "free")
-        for lane in self._lanes:
-            lane.drain()  # a submitted run may still name it
+        self._drain()  # a submitted run may still name it
         del self._buffers[buffer.identity[1]]
+        if self._node is not None:
+            if buffer.shm is not None:
+                self._node.lane.unshare(buffer.base)
+            else:
+                self._node.lane.release(buffer.base)
         buffer.close()
 
     release_buffer = free
 
     def create_buffer(self, nbytes: int) -> Buffer:
         self._need("READY", "create_buffer")
-        return self._own(create_host_shared_buffer(nbytes))
+        buffer = self._own(create_host_shared_buffer(nbytes))
+        if self._node is not None:
+            self._node.lane.share(buffer.shm.name.lstrip("/"), buffer.base, buffer.nbytes)
+        return buffer
 
     def copy_to(self, dst: Buffer, src: Any) -> None:
         """Fills a device buffer from contiguous host memory."""
         self._owned(dst, "copy_to")
-        address, nbytes, keep = _host_memory(src, "copy_to")
+        address, nbytes, keep = host_memory(src, "Worker.copy_to")
         if nbytes > dst.nbytes:
             raise ValueError(f"Worker.copy_to: {nbytes} bytes into a buffer of {dst.nbytes}")
         self.flush_diagnostics()
@@ -364,7 +480,7 @@ class Worker:
 
     def copy_from(self, dst: Any, src: Buffer) -> None:
         self._owned(src, "copy_from")
-        address, nbytes, keep = _host_memory(dst, "copy_from", writable=True)
+        address, nbytes, keep = host_memory(dst, "Worker.copy_from", writable=True)
         if nbytes > src.nbytes:
             raise ValueError(f"Worker.copy_from: {nbytes} bytes from a buffer of {src.nbytes}")
         self.flush_diagnostics()
@@ -387,7 +503,7 @@ class Worker:
             offset = tensor.data_ptr() - base
             owner: Any = tensor
         else:
-            base, nbytes, owner = _host_memory(tensor, "make_tensor_arg", writable=True)
+            base, nbytes, owner = host_memory(tensor, "Worker.make_tensor_arg", writable=True)
             offset = 0
         if any(extent == 0 for extent in shapes):
             base = nbytes = offset = 0
@@ -416,14 +532,12 @@ class Worker:
 
     # -- checks --------------------------------------------------------------------------------------------------
     def _need(self, state: str, what: str) -> None:
-        if self._state != state:
-            raise RuntimeError(f"Worker.{what}: the worker is {self._state}, it must be {state}")
-        if what == "init":
-            return
-        if os.getpid() != self._pid:
+        if what != "init" and os.getpid() != self._pid:
             raise RuntimeError(
                 f"Worker.{what}: the worker was made before fork and belongs to the parent process"
             )
+        if self._state != state:
+            raise RuntimeError(f"Worker.{what}: the worker is {self._state}, it must be {state}")
 
     def _lifecycle(self, what: str) -> None:
         if self._lifecycle_thread is not None and threading.get_ident() != self._lifecycle_thread:
@@ -432,22 +546,16 @@ class Worker:
             )
 
 
-def _host_memory(source: Any, what: str, *, writable: bool = False) -> tuple[int, int, Any]:
-    """Address, bytes and owner of contiguous host memory."""
-    if isinstance(source, Buffer):
-        return source.base, source.nbytes, source
-    if hasattr(source, "data_ptr"):
-        if not source.is_contiguous():
-            raise ValueError(f"Worker.{what}: the tensor is not contiguous")
-        return source.data_ptr(), source.numel() * source.element_size(), source
-    view = memoryview(source).cast("B")
-    if view.readonly:
-        if writable:
-            raise TypeError(f"Worker.{what}: the memory is read-only")
-        copy = ctypes.create_string_buffer(view.tobytes(), view.nbytes)
-        return ctypes.addressof(copy), view.nbytes, copy
-    return (
-        ctypes.addressof(ctypes.c_char.from_buffer(view)) if view.nbytes else 0,
-        view.nbytes,
-        view,
-    )
+def _check_children(config: dict[str, Any]) -> None:
+    """device_ids, num_sub_workers, and what times and sizes go with them."""
+    devices, subs = config["device_ids"], config["num_sub_workers"]
+    if isinstance(devices, (str, bytes)) or not all(type(d) is int and d >= 0 for d in devices):
+        raise ValueError(f"Worker: device_ids is {devices!r}; a list of ids, each 0 or more")
+    if len(set(devices)) != len(devices):
+        raise ValueError(f"Worker: device_ids {list(devices)} names a device twice")
+    if type(subs) is not int or subs < 0:
+        raise ValueError(f"Worker: num_sub_workers is {subs!r}; a number, 0 or more")
+    for key in ("heap_ring_size", "startup_timeout_s", "py_control_timeout_s"):
+        value = config[key]
+        if value is not None and (isinstance(value, bool) or not value > 0):
+            raise ValueError(f"Worker: {key} is {value!r}; it must be positive")
