@@ -418,6 +418,8 @@ Val Walker::buildOp(Bound &bound) {
     parts.attributes.push_back(b.getNamedAttr(
         "drop_dims", b.getDenseI64ArrayAttr(llvm::map_to_vector(
                          bound["$drop_dims"].items, [](const Val &v) { return *v.integer(); }))));
+  if (bound.values.count("$packed")) // comparing tiles, also by the name that serves both levels
+    parts.attributes.push_back(b.getNamedAttr("packed", b.getBoolAttr(true)));
   llvm::SmallVector<Type> types =
       llvm::map_to_vector(results, [&](const Val &v) { return typeOf(v); });
   Operation *op = create(opName, loc, parts, types);

@@ -276,8 +276,10 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
     for (llvm::StringRef fixed : bound.signature->fixed)
       packed |= fixed == "packed=true";
     const Val &lhs = bound["lhs"];
-    if (!packed && lhs.kind == Val::Tile)
+    if (!packed && lhs.kind == Val::Tile) {
       packed = true;
+      bound.values["$packed"] = constantBool(true);
+    }
     if (packed) {
       // One bit per column, rows rounded up to 32 bytes.
       result.dtype = DType::UInt8;
@@ -288,7 +290,6 @@ bool Walker::deduceElementwise(Bound &bound, std::vector<Val> &results) {
         if (list == &result.shape && columns.isConstant())
           columns = Affine((columns.constant + 31) / 32 * 32);
       }
-      bound.values["$packed"] = constantBool(true);
     }
   }
   results.push_back(result);

@@ -95,6 +95,17 @@ Value TensorToTile::splat(TileType like, double value) {
   return make("full", like, {}, {attr("value", constant)});
 }
 
+/// A packed mask for tiles like this, a bit per element, rows of whole 32 bytes.
+TileType TensorToTile::maskOf(TileType like) {
+  int64_t bytes = llvm::alignTo(llvm::divideCeil(like.getShape()[1], 8), 32);
+  SmallVector<int64_t> valid;
+  if (!like.getValid().empty())
+    valid = {like.getValid()[0], bytes};
+  return TileType::get({like.getShape()[0], bytes},
+                       IntegerType::get(b.getContext(), 8, IntegerType::Unsigned),
+                       MemorySpace::None, valid);
+}
+
 LogicalResult TensorToTile::lowerCompare(CmpOp op) {
   Value lhs = tile(op.getLhs()), rhs = tile(op.getRhs());
   NamedAttribute kind = attr("cmp_type", op.getCmpTypeAttr());
@@ -109,15 +120,7 @@ LogicalResult TensorToTile::lowerCompare(CmpOp op) {
     if (!lhs || !rhs)
       return op.emitError("cmp: the shapes of the operands cannot be combined");
   }
-  // A packed mask, a bit per element, rows of whole 32 bytes; then 1 or 0.
-  int64_t bytes = llvm::alignTo(llvm::divideCeil(result.getShape()[1], 8), 32);
-  SmallVector<int64_t> valid;
-  if (!result.getValid().empty())
-    valid = {result.getValid()[0], bytes};
-  auto maskType = TileType::get({result.getShape()[0], bytes},
-                                IntegerType::get(b.getContext(), 8, IntegerType::Unsigned),
-                                MemorySpace::None, valid);
-  Value mask = make("cmp", maskType, {lhs, rhs}, kind);
+  Value mask = make("cmp", maskOf(result), {lhs, rhs}, kind); // then 1 or 0
   auto constant = [&](double value) -> Value {
     Type element = result.getElementType();
     if (isa<FloatType>(element))
@@ -266,7 +269,9 @@ LogicalResult TensorToTile::lowerGather(GatherOp op) {
   if (!op.getFlat()) {
     ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()),
                       indexShape = shapeOf(op.getIndex().getType());
-    int64_t rank = shape.size(), dim = op.getDim() < 0 ? op.getDim() + rank : op.getDim();
+    int64_t rank = shape.size(), dim = op.getDim(); // the getter is unsigned
+    if (dim < 0)
+      dim += rank;
     bool planes = rank > 2 && (rowAxis(shape) != rank - 2 || rowAxis(indexShape) != rank - 2);
     if (dim < rank - 2 || planes)
       return op.emitError(
@@ -278,15 +283,56 @@ LogicalResult TensorToTile::lowerGather(GatherOp op) {
   return success();
 }
 
+/// The instruction leaves 0 where it writes nothing. `scatter` applies it to given values; ones
+/// sent along the same way tell which elements of `target` stay.
+Value TensorToTile::scatterInto(Value target, Value source,
+                                llvm::function_ref<Value(Value, Value)> scatter) {
+  auto like = cast<TileType>(target.getType());
+  Type element = like.getElementType();
+  unsigned width = element.getIntOrFloatBitWidth();
+  Type f16 = b.getF16Type();
+  Type one = width == 32 ? Type(b.getF32Type()) : width == 16 ? f16 : element;
+  auto typed = [&](TileType t, Type of) {
+    return TileType::get(t.getShape(), of, MemorySpace::None, t.getValid());
+  };
+  Value values = scatter(splat(typed(like, element), 0), source);
+  Value marks =
+      scatter(splat(typed(like, one), 0), splat(typed(cast<TileType>(source.getType()), one), 1));
+  if (width < 16) { // comparisons take wider elements
+    marks = make("cast", typed(like, f16), marks, attr("mode", b.getStringAttr("rint")));
+    one = f16;
+  }
+  Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(one, 0));
+  Value untouched =
+      make("cmp", maskOf(like), {marks, zero}, attr("cmp_type", b.getStringAttr("eq")));
+  return make("sel", typed(like, element), {untouched, target, values});
+}
+
 LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
   Value target = tile(op.getInput()), positions = tile(op.getIndex()), source = tile(op.getSrc());
   TileType type = flatTileType(op.getType());
-  if (!op.getFlat()) {
-    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
-    positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
+  NamedAttribute flat = attr("flat", b.getBoolAttr(true));
+  if (op.getFlat()) {
+    map.map(op.getResult(), make("scatter", type, {target, positions, source}, flat));
+    return success();
   }
-  map.map(op.getResult(), make("scatter", type, {target, positions, source},
-                               attr("flat", b.getBoolAttr(op.getFlat()))));
+  ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
+  positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
+  map.map(op.getResult(), scatterInto(target, source, [&](Value into, Value values) {
+            return make("scatter", into.getType(), {into, positions, values}, flat);
+          }));
+  return success();
+}
+
+LogicalResult TensorToTile::lowerScatterMask(ScatterMaskOp op) {
+  Value target = tile(op.getDst()), source = tile(op.getSrc());
+  NamedAttribute pattern = attr("mask_pattern", op.getMaskPatternAttr());
+  auto scatter = [&](Value into, Value values) {
+    return make("scatter_mask", into.getType(), {into, values}, pattern);
+  };
+  map.map(op.getResult(), op.getKeep() ? scatterInto(target, source, scatter)
+                                       : make("scatter_mask", flatTileType(op.getType()),
+                                              {target, source}, pattern));
   return success();
 }
 
@@ -392,6 +438,8 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     return lowerGather(o);
   if (auto o = dyn_cast<ScatterOp>(op))
     return lowerScatter(o);
+  if (auto o = dyn_cast<ScatterMaskOp>(op))
+    return lowerScatterMask(o);
   if (auto o = dyn_cast<ScatterUpdateOp>(op))
     return lowerScatterUpdate(o);
   if (auto o = dyn_cast<GatherRowOp>(op))

@@ -58,6 +58,8 @@ private:
   mlir::LogicalResult lowerMatmul(mlir::Operation *op, llvm::StringRef family);
   mlir::LogicalResult lowerGather(GatherOp op);
   mlir::LogicalResult lowerScatter(ScatterOp op);
+  mlir::LogicalResult lowerScatterMask(ScatterMaskOp op);
+  Value scatterInto(Value target, Value source, llvm::function_ref<Value(Value, Value)> scatter);
   mlir::LogicalResult lowerScatterUpdate(ScatterUpdateOp op);
   mlir::LogicalResult lowerGatherRow(GatherRowOp op);
   mlir::LogicalResult lowerSineCosine(mlir::Operation *op, bool cosine);
@@ -65,6 +67,7 @@ private:
   Value replicate(Value small, TileType to);
   Value product(Value lhs, Value rhs, Value acc, Value initCond, mlir::Type element, bool aTrans,
                 bool bTrans);
+  TileType maskOf(TileType like);
   Value splat(TileType like, double value);
 
   // Helpers.
