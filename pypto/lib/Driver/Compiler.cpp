@@ -1,13 +1,16 @@
 //===- Compiler.cpp - from a Python program to machine code ---------------===//
 #include "pypto/Driver/Compiler.h"
 #include "ContextPool.h"
+#include "Describe.h"
 #include "Diagnostics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Target/Native/Native.h"
 #include "pypto/Dialect/PyPTO/IR/PyPTO.h"
 #include "pypto/Importer/Importer.h"
+#include "pypto/Transforms/EntryContract.h"
 #include "pypto/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -16,27 +19,6 @@ using namespace mlir;
 
 namespace pypto {
 namespace {
-
-std::string dtypeName(Type type) {
-  if (type.isF32())
-    return "FP32";
-  if (type.isF16())
-    return "FP16";
-  if (type.isBF16())
-    return "BF16";
-  if (type.isIndex())
-    return "INDEX";
-  if (isa<Float8E4M3FNType>(type))
-    return "FP8E4M3FN";
-  if (isa<Float8E5M2Type>(type))
-    return "FP8E5M2";
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    if (integer.getWidth() == 1)
-      return "BOOL";
-    return (integer.isUnsigned() ? "UINT" : "INT") + std::to_string(integer.getWidth());
-  }
-  return "?";
-}
 
 class Compilation {
 public:
@@ -67,10 +49,16 @@ public:
       result.ok = true;
       return;
     }
+    kind = ErrorKind::InvalidOperation;
+    if (failed(stage("returns", [&] { return checkEntryReturns(*module); })))
+      return;
     if (failed(stage(
             "outline", [&] { return outlineScopes(*module); }, *module)) ||
         failed(stage(
             "directions", [&] { return resolveDirections(*module); }, *module)) ||
+        (options.kernelContract &&
+         failed(stage("contract",
+                      [&] { return checkKernelContract(*module, options.hostBuildGraph); }))) ||
         failed(stage("reads", [&] { return checkUnwrittenReads(*module); })) ||
         failed(stage(
             "tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
@@ -82,9 +70,12 @@ public:
     kind = ErrorKind::InvalidOperation;
     if (options.emitPto)
       writeText(*module);
+    describeLowered(*module);
     if (failed(stage("orchestration", [&] { return lowerOrchestration(*module); })) ||
         failed(stage("pto", [&] { return lowerToPTO(*module, {}); }, *module)))
       return;
+    if (options.emitLowered)
+      keepLowered(*module);
     if (options.lowerOnly) {
       result.ok = true;
       return;
@@ -152,11 +143,9 @@ private:
       CompiledUnit unit;
       unit.name = func.getName().str();
       unit.entrySymbol = func.getName().str();
-      for (BlockArgument arg : func.getArguments())
-        unit.params.push_back(describe(func, arg));
-      if (auto returns = func->getAttrOfType<DenseI64ArrayAttr>("pypto.returns"))
-        for (int64_t index : returns.asArrayRef())
-          unit.returns.push_back(index);
+      unit.params = describeParameters(func);
+      for (int64_t index : returnLineage(func))
+        unit.returns.push_back(index);
       if (first) {
         unit.stageMilliseconds = result.unit.stageMilliseconds;
         unit.kernels = result.unit.kernels;
@@ -166,33 +155,6 @@ private:
       }
       first = false;
     }
-  }
-
-  ParamInfo describe(func::FuncOp func, BlockArgument arg) {
-    ParamInfo info;
-    unsigned number = arg.getArgNumber();
-    if (auto name = func.getArgAttrOfType<StringAttr>(number, "pypto.name"))
-      info.name = name.str();
-    if (auto direction = func.getArgAttrOfType<StringAttr>(number, "pypto.direction"))
-      info.direction = direction == "out"     ? ParamInfo::Out
-                       : direction == "inout" ? ParamInfo::InOut
-                                              : ParamInfo::In;
-    auto tensor = dyn_cast<TensorType>(arg.getType());
-    info.isTensor = bool(tensor);
-    if (!tensor) {
-      auto scalar = func.getArgAttrOfType<StringAttr>(number, "pypto.scalar");
-      info.dtype = scalar ? scalar.str() : dtypeName(arg.getType());
-      return info;
-    }
-    info.dtype = dtypeName(tensor.getElementType());
-    auto names = func.getArgAttrOfType<ArrayAttr>(number, "pypto.dyn");
-    for (auto [axis, extent] : llvm::enumerate(tensor.getShape())) {
-      info.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
-      info.dynamicNames.push_back(names && axis < names.size() ? cast<StringAttr>(names[axis]).str()
-                                                               : "");
-    }
-    info.strides.assign(tensor.getStrides().begin(), tensor.getStrides().end());
-    return info;
   }
 
   /// The kernels as .pto text (level2), one module each.
@@ -222,6 +184,37 @@ private:
     }
   }
 
+  template <typename Use> void eachUnit(ModuleOp module, Use use) {
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (!isEntry(func))
+        continue;
+      if (func.getName() == result.unit.name)
+        use(result.unit, func);
+      for (CompiledUnit &other : result.others)
+        if (func.getName() == other.name)
+          use(other, func);
+    }
+  }
+
+  /// Entries as the code takes them; their kernels.
+  void describeLowered(ModuleOp module) {
+    eachUnit(module, [](CompiledUnit &unit, func::FuncOp entry) {
+      unit.loweredParams = describeParameters(entry);
+      unit.kernelDescriptions = describeKernels(entry);
+    });
+  }
+
+  /// The program before code generation, with its places: traces and errors name them.
+  void keepLowered(ModuleOp module) {
+    llvm::raw_string_ostream out(result.unit.lowered);
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(true);
+    module.print(out, flags);
+    out << "\n";
+    for (CompiledUnit &other : result.others)
+      other.lowered = result.unit.lowered;
+  }
+
   /// The module that the code generator failed on. The caller decides where it is kept.
   void keepReproducer(ModuleOp module) {
     llvm::raw_string_ostream out(result.reproducer);
@@ -238,6 +231,26 @@ private:
 };
 
 } // namespace
+
+CompileResult compileLowered(std::string_view text, const CompileOptions &options) {
+  CompileResult result;
+  ContextPool::Lease context = ContextPool::take();
+  ScopedDiagnosticHandler handler(&*context, [&](mlir::Diagnostic &diagnostic) {
+    result.diagnostics.push_back(convert(diagnostic, ErrorKind::Internal));
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(StringRef(text), &*context);
+  if (!module)
+    return result;
+  ptoas::native::Options native;
+  native.fuse = options.fuse;
+  native.reuse = options.reuseMemory;
+  auto object = ptoas::native::compileToSharedObject(*module, native);
+  result.ok = succeeded(object);
+  if (result.ok)
+    result.unit.sharedObject = std::move(*object);
+  return result;
+}
 
 CompileResult compile(const Program &program, const std::vector<ArgSpec> &args,
                       const CompileOptions &options) {

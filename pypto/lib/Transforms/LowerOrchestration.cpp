@@ -6,44 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ChipTensorLayout.h"
+#include "DataTypeCode.h"
 #include "PtoEmitter.h"
 #include "TensorRoots.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "pypto/Transforms/EntryContract.h"
 
 using namespace mlir;
 
 namespace pypto {
 namespace {
-
-// simpler/data_type.h
-int64_t dataTypeCode(Type type) {
-  if (type.isF32())
-    return 0;
-  if (type.isF16())
-    return 1;
-  if (type.isBF16())
-    return 6;
-  if (type.isIndex())
-    return 7;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return isa<Float8E4M3FNType>(type) ? 12 : -1;
-  bool u = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return 11;
-  case 8:
-    return u ? 5 : 4;
-  case 16:
-    return u ? 9 : 3;
-  case 32:
-    return u ? 10 : 2;
-  case 64:
-    return u ? 8 : 7;
-  }
-  return -1;
-}
 
 class OrchestrationEmitter {
 public:
@@ -536,19 +509,7 @@ private:
         file = at.getFilename().getValue();
         line = at.getLine();
       }
-      bool cube = false, vector = false;
-      kernel.walk([&](Operation *op) {
-        const OpRow *row = findOp(op->getName().getStringRef());
-        if (!row)
-          return;
-        StringRef f = row->family;
-        if (f.starts_with("matmul"))
-          cube = true;
-        else if (llvm::is_contained({"unary", "binary", "cast", "row_reduce", "col_reduce",
-                                     "row_expand", "col_expand", "full", "fillpad"},
-                                    f))
-          vector = true;
-      });
+      StringRef core = coreTypeOf(kernel);
       OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
       Value nameText = string(kernel.getName());
       Value fileText = string(file);
@@ -572,9 +533,9 @@ private:
              2);
       insert(LLVM::ConstantOp::create(top, loc, b.getI32Type(), b.getI32IntegerAttr(line)), 3);
       insert(LLVM::ConstantOp::create(top, loc, b.getI32Type(),
-                                      b.getI32IntegerAttr(cube && vector ? 2
-                                                          : cube         ? 0
-                                                                         : 1)),
+                                      b.getI32IntegerAttr(core == "mix"   ? 2
+                                                          : core == "aic" ? 0
+                                                                          : 1)),
              4);
       LLVM::ReturnOp::create(top, loc, record);
     }
@@ -757,6 +718,8 @@ LogicalResult lowerOrchestration(ModuleOp module) {
   for (func::FuncOp func : orchestrations) {
     if (failed(OrchestrationEmitter(func, symbols).run()))
       return failure();
+    if (isEntry(func))
+      emitEntryRecord(func);
     func.erase();
   }
   return success();

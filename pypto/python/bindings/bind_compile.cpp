@@ -81,8 +81,16 @@ PyObject *diagnosticTuple(const Diagnostic &diagnostic) {
                        }));
 }
 
+const char *const directions[] = {"in", "out", "inout"};
+
+PyObject *kernelDict(const KernelDescription &kernel) {
+  return Py_BuildValue("{sNsNsN}", "name", text(kernel.name), "core_type", text(kernel.coreType),
+                       "signature", listOf(kernel.tensors, [](ParamInfo::Direction direction) {
+                         return PyUnicode_FromString(directions[direction]);
+                       }));
+}
+
 PyObject *paramDict(const ParamInfo &param) {
-  static const char *const directions[] = {"in", "out", "inout"};
   Ref dict(PyDict_New());
   bool good = dict && put(dict.get(), "name", text(param.name)) &&
               put(dict.get(), "direction", PyUnicode_FromString(directions[param.direction])) &&
@@ -90,7 +98,8 @@ PyObject *paramDict(const ParamInfo &param) {
               put(dict.get(), "dtype", text(param.dtype)) &&
               put(dict.get(), "shape", listOf(param.shape, number)) &&
               put(dict.get(), "dynamic", listOf(param.dynamicNames, text)) &&
-              put(dict.get(), "strides", listOf(param.strides, number));
+              put(dict.get(), "strides", listOf(param.strides, number)) &&
+              put(dict.get(), "layout", text(param.layout));
   return good ? dict.release() : nullptr;
 }
 
@@ -107,6 +116,9 @@ PyObject *unitDict(const CompiledUnit &unit) {
                                     static_cast<Py_ssize_t>(unit.sharedObject.size()))) &&
       put(dict.get(), "entry", text(unit.entrySymbol)) &&
       put(dict.get(), "params", listOf(unit.params, paramDict)) &&
+      put(dict.get(), "lowered_params", listOf(unit.loweredParams, paramDict)) &&
+      put(dict.get(), "lowered", text(unit.lowered)) &&
+      put(dict.get(), "kernel_descriptions", listOf(unit.kernelDescriptions, kernelDict)) &&
       put(dict.get(), "returns", listOf(unit.returns, number)) &&
       put(dict.get(), "kernels", listOf(unit.kernels, text)) &&
       put(dict.get(), "pto",
@@ -159,6 +171,17 @@ bool flag(PyObject *options, const char *name, bool otherwise) {
   return value ? PyObject_IsTrue(value) == 1 : otherwise;
 }
 
+PyObject *resultDict(const CompileResult &result) {
+  Ref dict(PyDict_New());
+  bool good = dict && put(dict.get(), "ok", PyBool_FromLong(result.ok)) &&
+              put(dict.get(), "unit", unitDict(result.unit)) &&
+              put(dict.get(), "others", listOf(result.others, unitDict)) &&
+              put(dict.get(), "diagnostics", listOf(result.diagnostics, diagnosticTuple)) &&
+              put(dict.get(), "bake", listOf(result.bakeScalars, number)) &&
+              put(dict.get(), "reproducer", text(result.reproducer));
+  return good ? dict.release() : nullptr;
+}
+
 /// compile(name, is_class, records, args, options) -> dict
 PyObject *compileProgram(PyObject *, PyObject *arguments) {
   const char *name;
@@ -196,6 +219,9 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   options.emitDumps = flag(given, "emit_dumps", options.emitDumps);
   options.importOnly = flag(given, "import_only", options.importOnly);
   options.lowerOnly = flag(given, "lower_only", options.lowerOnly);
+  options.emitLowered = flag(given, "emit_lowered", options.emitLowered);
+  options.kernelContract = flag(given, "kernel_contract", options.kernelContract);
+  options.hostBuildGraph = flag(given, "host_build_graph", options.hostBuildGraph);
   options.reuseMemory = flag(given, "reuse", options.reuseMemory);
   options.fuse = flag(given, "fuse", options.fuse);
 
@@ -207,18 +233,31 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   if (PyErr_CheckSignals() != 0)
     return nullptr;
 
-  Ref dict(PyDict_New());
-  bool good = dict && put(dict.get(), "ok", PyBool_FromLong(result.ok)) &&
-              put(dict.get(), "unit", unitDict(result.unit)) &&
-              put(dict.get(), "others", listOf(result.others, unitDict)) &&
-              put(dict.get(), "diagnostics", listOf(result.diagnostics, diagnosticTuple)) &&
-              put(dict.get(), "bake", listOf(result.bakeScalars, number)) &&
-              put(dict.get(), "reproducer", text(result.reproducer));
-  return good ? dict.release() : nullptr;
+  return resultDict(result);
+}
+
+/// compile_lowered(text, options) -> dict
+PyObject *compileLoweredText(PyObject *, PyObject *arguments) {
+  const char *source;
+  Py_ssize_t length;
+  PyObject *given;
+  if (!PyArg_ParseTuple(arguments, "s#O!", &source, &length, &PyDict_Type, &given))
+    return nullptr;
+  CompileOptions options;
+  options.reuseMemory = flag(given, "reuse", options.reuseMemory);
+  options.fuse = flag(given, "fuse", options.fuse);
+  CompileResult result;
+  Py_BEGIN_ALLOW_THREADS;
+  result = compileLowered(std::string_view(source, static_cast<size_t>(length)), options);
+  Py_END_ALLOW_THREADS;
+  if (PyErr_CheckSignals() != 0)
+    return nullptr;
+  return resultDict(result);
 }
 
 PyMethodDef functions[] = {
     {"compile", compileProgram, METH_VARARGS, "compile(name, is_class, records, args, options)"},
+    {"compile_lowered", compileLoweredText, METH_VARARGS, "compile_lowered(text, options)"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

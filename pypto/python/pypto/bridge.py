@@ -50,13 +50,18 @@ def compiler():
     return _compiler
 
 
+def compiler_path() -> str:
+    """The file of pypto._compiler, whether it is loaded or not."""
+    return str(_PACKAGE / "_compiler.so")
+
+
 @functools.cache
 def build_id() -> str:
     """Tells builds of the compiler and of the libraries that code is linked with, and CPUs, apart.
 
     Made from the files themselves, so that it is known without loading the compiler.
     """
-    paths = [str(_PACKAGE / "_compiler.so"), *core().library_paths()]
+    paths = [compiler_path(), *core().library_paths()]
     parts = [core().host_id()]
     for path in sorted(set(paths)):
         try:
@@ -110,6 +115,22 @@ def compile_program(
         return result
     result["warnings"] = _raise_or_warn(name, result, snap.records)
     return result
+
+
+def compile_lowered(text: str, where: str) -> bytes:
+    """Machine code for a lowered program (the compiler's `lowered` of a unit). ArtifactError where the
+    text is not one that this compiler made."""
+    from pypto.ir.artifact_metadata import ArtifactError
+
+    result = compiler().compile_lowered(text, default_options())
+    if result["ok"]:
+        return result["unit"]["code"]
+    found = result["diagnostics"]
+    why = found[0][1] if found else "no reason was given"
+    raise ArtifactError(
+        f"{where} is no lowered program of this compiler ({why}); compile the program again with"
+        " ir.compile()"
+    )
 
 
 def _run_compiler(name, is_class, records, args, options) -> dict[str, Any]:

@@ -63,6 +63,25 @@ def load(key: str) -> tuple[dict, bytes] | None:
     return entry
 
 
+def part_of(key: str, index: int) -> str:
+    """Key of one of several entries that belong together; the first has the key itself."""
+    return key if index == 0 else key_of(key, str(index))
+
+
+def load_all(key: str) -> list[tuple[dict, bytes]] | None:
+    """All entries of a program, whose first says how many there are; None unless every one is there."""
+    first = load(key)
+    if first is None:
+        return None
+    entries = [first]
+    for index in range(1, first[0].get("units", 1)):
+        entry = load(part_of(key, index))
+        if entry is None:
+            return None
+        entries.append(entry)
+    return entries
+
+
 def store(key: str, header: dict, code: bytes) -> bool:
     """Publishes an entry; False where that was not possible. Existing entries stay."""
     if not enabled():

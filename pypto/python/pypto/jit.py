@@ -99,22 +99,37 @@ class Implementation:
 
     def compile(self, *args: Any, config: Any = None, **kwargs: Any):
         """A CompiledProgram for these arguments; without tensors, for what the annotations say."""
-        from pypto.ir.compiled import CompiledProgram
+        from pypto.ir.compile import from_header
 
         self._check_form()
         config = _config(config)
-        values = self._by_name(args, kwargs)
+        values = self._signature_args(self._by_name(args, kwargs))
         snap = snapshot([self.record])
-        header, code, result = self._find(snap, self._signature_args(values), config)
-        baked = {name: value for name, value in values.items() if value is not RUNTIME}
-        made = executable.load(header, code, baked.get)
-        return CompiledProgram(
-            {**header, "baked": baked},
-            made,
-            platform=config.platform,
-            program=self.record,
-            result=result,
-        )
+        header, code, result = self._find(snap, values, config)
+
+        def request():
+            baked = {slot[1] for slot in header["slots"] if slot[0] == "baked"}
+            return self.artifact_request(values, config.platform, None, None, baked)
+
+        return from_header(header, code, request, result, program=self.record)
+
+    def artifact_request(
+        self, values: tuple, platform: str, runtime: Any, contract: Any, baked: set[str]
+    ):
+        """What compiling for these arguments asks of the compiler; `baked` are the parameters whose values
+        it needs as constants. Samples may be tensors of any device, and ParamInfo."""
+        from pypto.ir.compile import function_request
+
+        self._check_form()
+        if values and len(values) != len(self.names):
+            raise ArgumentTypeError(
+                f"{self.__name__} takes {len(self.names)} arguments, got {len(values)} samples",
+                hint=f"give one for each of {', '.join(self.names)}, or none",
+            )
+        values = values or tuple(self.defaults.get(name, RUNTIME) for name in self.names)
+        specs, _ = self._specialise(values, baked)
+        auto_scope = bool(self.record.options.get("auto_scope", True))
+        return function_request(self, specs, auto_scope, platform, runtime, contract)
 
     def lower(self, *args: Any, config: Any = None, **kwargs: Any):
         """The program after all passes, without machine code. Not cached."""
@@ -201,16 +216,19 @@ class Implementation:
                     continue
                 bridge._replay(header["warnings"])
                 return header, code, None
-            emit = {"emit_pto": artifacts, "emit_dumps": artifacts}
+            emit = dict.fromkeys(("emit_pto", "emit_dumps", "emit_lowered"), artifacts)
             result = bridge.compile_program(
                 self.__name__, False, [self.record], snap, specs, {**options, **emit}
             )
             if self._bake(result, baked):
                 cache.store(key, {"bake": sorted(baked)}, b"")
                 continue
+            from pypto.ir.signature import metadata_of
+
             unit = result["unit"]
             header = executable.header_of(unit, self.names, config.platform, only)
             header["warnings"] = result["warnings"]
+            header["metadata"] = metadata_of(unit, platform=config.platform).record()
             cache.store(key, header, unit["code"])
             if artifacts:
                 config.save(self.__name__, result)
@@ -242,8 +260,10 @@ class Implementation:
                     )
                 specs.append(("absent",))
                 continue
-            what = bridge.core().describe(value)
-            if isinstance(what, tuple):
+            what = _sample(value)
+            if what is value and what is not None:  # ParamInfo of a scalar
+                specs.append(("runtime", what.dtype.name))
+            elif isinstance(what, tuple):
                 specs.append(self._tensor_spec(name, annotation, *what))
             elif isinstance(what, str):
                 specs.append(self._scalar_spec(name, annotation, what, value, name in baked, only))
@@ -287,6 +307,27 @@ class Implementation:
                 spec = (*spec[:2], shape, *spec[3:])
             result.append(spec)
         return result
+
+
+def _sample(value: Any) -> Any:
+    """What an argument is: (dtype, shape, strides, read-only), the kind of a number, or None. Tensors
+    whose memory is elsewhere, or that have none, are described by what they say of themselves."""
+    module = type(value).__module__
+    if module == "pypto.ir.param_info":
+        if value.is_scalar:
+            return value
+        if value.is_dynamic:
+            raise ArgumentValueError(
+                f"{value.name}: a sample has constant extents, not {list(value.shape)}",
+                hint="leave extents open with pl.dynamic in the annotation",
+            )
+        return value.dtype.name, value.shape, value.strides, False
+    if module.partition(".")[0] == "torch" and hasattr(value, "untyped_storage"):
+        if value.device.type != "cpu" or type(value).__name__ == "FakeTensor":
+            from pypto.ir.type_tables import describe_torch
+
+            return describe_torch(value)
+    return bridge.core().describe(value)
 
 
 def _config(config: Any):

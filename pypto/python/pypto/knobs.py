@@ -102,6 +102,12 @@ KNOBS: tuple[Knob, ...] = (
         "base of output folders of ir.compile and of saved kernels",
     ),
     Knob(
+        "PYPTO_EMIT_DEBUG_RUNNER",
+        "flag",
+        True,
+        "write debug/run.py into output folders",
+    ),
+    Knob(
         "NO_COLOR",
         "text",
         "",

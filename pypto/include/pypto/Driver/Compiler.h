@@ -12,6 +12,7 @@
 #include "pypto/Importer/PyAst.h"
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace pypto {
 
@@ -32,10 +33,15 @@ struct ArgSpec {
 struct CompileOptions {
   std::string platform = "a2a3sim"; // a2a3 a2a3sim a5 a5sim
   bool autoScope = true;
-  bool emitPto = false;    // fill CompiledUnit::pto
-  bool emitDumps = false;  // fill CompiledUnit::dumps
-  bool importOnly = false; // stop after import and verification
-  bool lowerOnly = false;  // stop before code generation
+  bool emitPto = false;     // fill CompiledUnit::pto
+  bool emitDumps = false;   // fill CompiledUnit::dumps
+  bool importOnly = false;  // stop after import and verification
+  bool lowerOnly = false;   // stop before code generation
+  bool emitLowered = false; // fill CompiledUnit::lowered
+  /// The entry is a kernel: there is one, and with hostBuildGraph it reads and writes no data of
+  /// tensors itself.
+  bool kernelContract = false;
+  bool hostBuildGraph = false;
   bool reuseMemory = true; // native target: tiles with disjoint lives share bytes
   bool fuse = true;
 };
@@ -49,15 +55,26 @@ struct ParamInfo {
   std::vector<std::string>
       dynamicNames;             // per dim, "" for static; equal names must agree at run time
   std::vector<int64_t> strides; // empty = contiguous row-major; what the code was compiled for
+  std::string layout;           // "" = row-major; NZ, MX_A_ZZ, MX_B_NN
+};
+
+/// A kernel, for manifests.
+struct KernelDescription {
+  std::string name;
+  std::string coreType;                      // aic, aiv, mix
+  std::vector<ParamInfo::Direction> tensors; // directions of its tensor parameters
 };
 
 struct CompiledUnit {
   std::string name;
   std::vector<char> sharedObject;
-  std::string entrySymbol;                // a SimplerOrchFn
-  std::vector<ParamInfo> params;          // tensors and run-time scalars in call order
-  std::vector<int> returns;               // parameter index that result i aliases
-  std::vector<std::string> kernels;       // names, for reports
+  std::string entrySymbol;              // a SimplerOrchFn
+  std::vector<ParamInfo> params;        // tensors and run-time scalars in call order, as declared
+  std::vector<ParamInfo> loweredParams; // the same as the code takes them
+  std::vector<int> returns;             // parameter index that result i aliases
+  std::vector<std::string> kernels;     // names, for reports
+  std::vector<KernelDescription> kernelDescriptions; // what the entry launches, by first use
+  std::string lowered;                    // the program before code generation, for compileLowered
   std::map<std::string, std::string> pto; // kernel (or group) name -> .pto text
   std::vector<std::pair<std::string, std::string>> dumps; // stage name -> IR text, in order
   std::vector<std::pair<std::string, double>> stageMilliseconds;
@@ -72,6 +89,10 @@ struct CompileResult {
       bakeScalars;        // arguments that must be passed again as Scalar (a constant is needed)
   std::string reproducer; // after an internal error: the IR that the code generator failed on
 };
+
+/// Machine code for a CompiledUnit::lowered text, for this host. Fills sharedObject and
+/// diagnostics.
+CompileResult compileLowered(std::string_view text, const CompileOptions &options);
 
 CompileResult compile(const Program &program, const std::vector<ArgSpec> &args,
                       const CompileOptions &options);

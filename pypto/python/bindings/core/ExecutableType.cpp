@@ -203,6 +203,11 @@ PyObject *nameOf(PyObject *self, void *) {
   return PyUnicode_FromString(reinterpret_cast<ExecutableObject *>(self)->program->name.c_str());
 }
 
+PyObject *addressOf(PyObject *self, void *) {
+  return PyLong_FromVoidPtr(
+      reinterpret_cast<void *>(reinterpret_cast<ExecutableObject *>(self)->program->entry));
+}
+
 PyObject *representation(PyObject *self) {
   return PyUnicode_FromFormat("<executable %s>",
                               reinterpret_cast<ExecutableObject *>(self)->program->name.c_str());
@@ -212,6 +217,8 @@ PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(ExecutableObject, vectorcall), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef getters[] = {{"__name__", nameOf, nullptr, nullptr, nullptr},
+                         {"entry_address", addressOf, nullptr,
+                          "Address of its SimplerOrchFn; valid while the object lives.", nullptr},
                          {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void *>(makeExecutable)},

@@ -132,6 +132,37 @@ class ArtifactKey:
         }
 
 
+@functools.cache
 def toolchain_identity() -> ToolchainIdentity:
-    """The toolchain of this process: build ids of the loaded compiler, runtime and kernel libraries."""
-    raise NotImplementedError
+    """The toolchain of this process.
+
+    Parts are the build ids of the libraries that make and run code: the linker derives them from their
+    contents, so nothing has to be walked. `ptoas` is linked into the compiler and has its id; the
+    device's toolchain is the code generator for this CPU with the instruction set that is asked for.
+    """
+    from pypto import bridge, knobs
+    from pypto.ir.build_id import build_id
+
+    failures: list[str] = []
+
+    def identify(what: str, path: str | None) -> str | None:
+        try:
+            if path is None:
+                raise ValueError(f"no library of {what} is loaded")
+            return f"build-id:{build_id(path)}"
+        except (OSError, ValueError) as error:
+            failures.append(f"{what}: {error}")
+            return None
+
+    def loaded(word: str) -> str | None:
+        return next((path for path in bridge.core().library_paths() if word in path), None)
+
+    compiler = identify("pypto", bridge.compiler_path())
+    return ToolchainIdentity(
+        pypto=compiler,
+        runtime=identify("runtime", loaded("libsimpler")),
+        pto_isa=identify("pto_isa", loaded("libpto_kernels")),
+        ptoas=compiler and f"in pypto, {compiler}",
+        device_toolchain=f"cpu {bridge.core().host_id()} isa {knobs.get('PTO_ISA')}",
+        failures=tuple(failures),
+    )

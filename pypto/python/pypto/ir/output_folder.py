@@ -1,15 +1,31 @@
-"""The folder of a compiled program: IR after each stage, .pto texts, machine code, metadata, report."""
+"""The folder of a compiled program: IR after each stage, .pto texts, manifests, machine code, report.
+
+    compiled_meta.json            signatures, results, target (pypto.ir.artifact_metadata)
+    kernel_config.py              kernels and orchestration, for tools
+    orchestration/<entry>.mlir    the lowered program, from which machine code is made
+    ptoas/<kernel>.pto            each kernel as text
+    kernels/<core>/<kernel>.cpp   each kernel as C++, where the assembler writes it
+    prebuilt/…                    machine code (pypto.runtime.artifact_runtime)
+    passes_dump/…, report/…, debug/run.py
+
+A program with several entries has one such folder for each, below next_levels/, and no manifest on top.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from pypto import dtypes, knobs
+from pypto import knobs
+from pypto.ir.artifact_metadata import FILE, ArtifactMetadata
 
-_DIRECTIONS = {"in": "In", "out": "Out", "inout": "InOut"}
+# What tells kinds of builds apart; those of another kind are removed from a folder that is used again.
+MARKERS = (FILE, "distributed_meta.json", "kernel_config.py", "orchestration/host_orch.py")
 
 
 def new_folder(name: str) -> str:
@@ -26,66 +42,155 @@ def new_folder(name: str) -> str:
 def write(
     folder: str,
     result: dict[str, Any],
+    metadata: Sequence[ArtifactMetadata],
     *,
     dumps: bool,
     profile: bool = False,
-    meta: dict[str, Any] | None = None,
 ) -> None:
-    """Writes what the compiler gave. Files of other names in `folder` stay."""
-    unit = result["unit"]
+    """Writes what the compiler gave; `metadata` has one entry for each unit of the result. Files of
+    other names stay, markers of another kind of build go."""
     os.makedirs(folder, exist_ok=True)
+    for marker in MARKERS:
+        _remove(os.path.join(folder, marker))
+    unit = result["unit"]
+    units = [unit, *result["others"]]
     if dumps:
         for index, (stage, text) in enumerate(unit["dumps"]):
-            _put(folder, f"passes_dump/{index:02d}_after_{stage}.mlir", text)
-    for name, text in unit["pto"]:
-        _put(folder, f"ptoas/{name}.pto", text)
-    for each in [unit, *result["others"]]:
-        if each["code"]:
-            _put(folder, f"{each['name']}.so", each["code"])
-    if meta:
-        _put(folder, "compiled_meta.json", json.dumps(meta, indent=2) + "\n")
+            put(folder, f"passes_dump/{index:02d}_after_{stage}.mlir", text)
+    if len(units) == 1:
+        _write_entry(folder, unit, unit, metadata[0])
+    else:
+        for each, described in zip(units, metadata, strict=True):
+            _write_entry(
+                os.path.join(folder, "next_levels", described.entry),
+                each,
+                unit,
+                replace(described, entries=()),
+            )
+        put(folder, FILE, metadata[0].text())
     if profile:
-        stages = [
-            {"name": name, "seconds": milliseconds / 1e3, "children": []}
-            for name, milliseconds in unit["stage_ms"]
+        _write_profile(folder, unit["stage_ms"])
+
+
+def _write_entry(
+    folder: str, unit: dict[str, Any], texts: dict[str, Any], metadata: ArtifactMetadata
+) -> None:
+    """The files of one entry; kernels' texts are with the first unit of a result."""
+    from pypto.runtime import artifact_runtime
+
+    for name, text in texts["pto"]:
+        put(folder, f"ptoas/{name}.pto", text)
+    if unit["lowered"]:
+        put(folder, artifact_runtime.lowered_file(metadata.entry), unit["lowered"])
+        put(folder, "kernel_config.py", kernel_config(metadata))
+    if unit["code"]:
+        manifest = artifact_runtime.binary_manifest(metadata, unit["code"])
+        put(folder, artifact_runtime.ORCHESTRATION, unit["code"])
+        put(folder, artifact_runtime.BINARY_MANIFEST, json.dumps(manifest, indent=2) + "\n")
+    if knobs.get("PYPTO_EMIT_DEBUG_RUNNER"):
+        put(folder, "debug/run.py", _RUNNER)
+    put(folder, FILE, metadata.text())
+
+
+def kernel_config(metadata: ArtifactMetadata) -> str:
+    """kernel_config.py: a Python module with RUNTIME_CONFIG, ORCHESTRATION and KERNELS."""
+    from pypto.runtime.artifact_runtime import lowered_file
+
+    signature = [p.direction.name.upper() for p in metadata.params if p.is_tensor]
+    words = {"_D.IN", "_D.OUT", "_D.INOUT"} if signature or metadata.kernels else set()
+    lines = ['"""Manifest of a compiled program."""', "", "from pathlib import Path", ""]
+    if words:
+        lines += ["from simpler.task_interface import ArgDirection as _D", ""]
+    lines += [
+        "_HERE = Path(__file__).resolve().parent",
+        "",
+        f'RUNTIME_CONFIG = {{"runtime": {_quoted(metadata.runtime)}, "aicpu_thread_num": 0}}',
+        "",
+        "ORCHESTRATION = {",
+        f'    "source": str(_HERE / {_quoted(lowered_file(metadata.entry))}),',
+        f'    "function_name": {_quoted(metadata.entry)},',
+        f'    "signature": [{", ".join(f"_D.{word}" for word in signature)}],',
+        "}",
+        "",
+        "KERNELS = [",
+    ]
+    for number, kernel in enumerate(metadata.kernels):
+        lines += [
+            "    {",
+            f'        "func_id": {number},',
+            f'        "name": {_quoted(kernel.name)},',
+            f'        "source": str(_HERE / {_quoted(f"ptoas/{kernel.name}.pto")}),',
+            f'        "core_type": {_quoted(kernel.core_type)},',
+            f'        "signature": [{", ".join(f"_D.{word}" for word in kernel.signature)}],',
+            "    },",
         ]
-        total = sum(stage["seconds"] for stage in stages)
-        report = {"total_seconds": total, "stages": stages}
-        _put(folder, "report/pipeline_profile.json", json.dumps(report, indent=2) + "\n")
-        lines = [f"{stage['name']:<40} {stage['seconds'] * 1e3:10.3f} ms" for stage in stages]
-        lines.append(f"{'total':<40} {total * 1e3:10.3f} ms")
-        _put(folder, "report/pipeline_profile.txt", "\n".join(lines) + "\n")
+    return "\n".join([*lines, "]", ""])
 
 
-def meta_of(header: dict[str, Any], platform: str) -> dict[str, Any]:
-    """compiled_meta.json (spec/compiler.md 9.3, schema 1)."""
-    params = []
-    for slot in header["slots"]:
-        if slot[0] == "baked":
-            continue
-        tensor = slot[0] == "tensor"
-        params.append(
-            {
-                "name": slot[1],
-                "direction": _DIRECTIONS[slot[2]] if tensor else "In",
-                "shape": list(slot[4]) if tensor else None,
-                "dtype": str(dtypes.ALL[slot[3] if tensor else slot[2]]),
-            }
-        )
-    return {
-        "schema": 1,
-        "params": params,
-        "num_return_types": len(header["returns"]),
-        "platform": platform,
-        "backend_type": "Ascend950" if platform.startswith("a5") else "Ascend910B",
-    }
+def _quoted(text: str) -> str:
+    return json.dumps(text)
 
 
-def _put(folder: str, name: str, content: str | bytes) -> None:
+_RUNNER = '''"""Runs the compiled program of this folder on random arguments and prints its results.
+
+    python debug/run.py
+"""
+
+from pathlib import Path
+
+import torch
+
+from pypto import ir
+from pypto.ir.type_tables import torch_dtype
+
+DYNAMIC = 32  # for extents that the call decides
+
+program = ir.CompiledProgram.from_dir(Path(__file__).resolve().parent.parent)
+args = []
+for param in program.params:
+    if param.is_scalar:
+        args.append(False if param.dtype.name == "BOOL" else 1)
+        continue
+    shape = [DYNAMIC if extent < 0 else extent for extent in param.shape]
+    dtype = torch_dtype(param.dtype)
+    if param.direction.name == "Out":
+        args.append(torch.zeros(shape, dtype=dtype))
+    elif dtype.is_floating_point:
+        args.append(torch.randn(shape).to(dtype))
+    else:
+        args.append(torch.randint(0, 2, shape).to(dtype))
+program(*args)
+for param, arg in zip(program.params, args, strict=True):
+    if param.is_written:
+        print(param.name, arg)
+'''
+
+
+def _write_profile(folder: str, stage_ms: Sequence[tuple[str, float]]) -> None:
+    stages = [
+        {"name": name, "seconds": milliseconds / 1e3, "children": []}
+        for name, milliseconds in stage_ms
+    ]
+    total = sum(stage["seconds"] for stage in stages)
+    report = {"total_seconds": total, "stages": stages}
+    put(folder, "report/pipeline_profile.json", json.dumps(report, indent=2) + "\n")
+    lines = [f"{stage['name']:<40} {stage['seconds'] * 1e3:10.3f} ms" for stage in stages]
+    lines.append(f"{'total':<40} {total * 1e3:10.3f} ms")
+    put(folder, "report/pipeline_profile.txt", "\n".join(lines) + "\n")
+
+
+def put(folder: str | os.PathLike, name: str, content: str | bytes) -> None:
     """Writes a file under another name first, so that a reader never sees half of it."""
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    temporary = f"{path}.tmp{os.getpid()}"
+    temporary = f"{path}.tmp{os.getpid()}-{threading.get_ident()}"
     with open(temporary, "wb") as file:
         file.write(content if isinstance(content, bytes) else content.encode())
     os.replace(temporary, path)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

@@ -100,3 +100,14 @@ def scalar_ctype(dtype: DataType) -> type:
     if dtype.name not in CTYPES:
         raise TypeError(f"{dtype} is an element type of tensors; no scalar has it")
     return CTYPES[dtype.name]
+
+
+def describe_torch(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], bool]:
+    """Element type, shape, strides (() for row-major) and False of a torch tensor, from what it says of
+    itself: its memory is not touched. TypeError for types that the language does not have."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    name = next((n for n, t in TORCH_NAMES.items() if t == dtype and n != "INDEX"), None)
+    if name is None:
+        raise TypeError(f"tensors of {tensor.dtype} are none of the language")
+    strides = () if tensor.is_contiguous() else tuple(int(s) for s in tensor.stride())
+    return name, tuple(int(extent) for extent in tensor.shape), strides, False

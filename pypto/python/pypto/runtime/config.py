@@ -160,14 +160,16 @@ class RunConfig:
 
     def save(self, name: str, result: dict[str, Any]) -> str:
         """Writes the files of a compilation and gives their folder."""
-        from pypto.ir import artifacts
+        from pypto.ir import output_folder
+        from pypto.ir.signature import metadata_of
 
         dumps = _dump_folder()
         folder = self.save_kernels_dir or (dumps and os.path.join(dumps, name))
-        folder = folder or artifacts.new_folder(name)
-        artifacts.write(
+        folder = folder or output_folder.new_folder(name)
+        output_folder.write(
             folder,
             result,
+            [metadata_of(result["unit"], platform=self.platform)],
             dumps=self.dump_passes is not PassDumpLevel.NONE or bool(dumps),
             profile=self.compile_profiling,
         )
