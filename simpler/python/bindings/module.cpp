@@ -3,6 +3,9 @@
 #include "SourceDigest.h" // SIMPLER_BUILD_COMMIT
 
 NB_MODULE(_task_interface, m) {
+  // A Worker that cannot be closed safely, or was a parent's, is kept until the process is gone:
+  // not a leak to report.
+  nb::set_leak_warnings(false);
   m.attr("__build_commit__") = SIMPLER_BUILD_COMMIT;
   m.attr("HOST_STRACE_ENABLED") = false;
   m.attr("DEFAULT_LOG_THRESHOLD") = 25;
