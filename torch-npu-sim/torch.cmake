@@ -1,31 +1,13 @@
 # The PyTorch backend: libtorch_npu.so (device, operators, C++ surface) and the module torch_npu._C.
 # torch is that of the Python interpreter; without one there is nothing to build.
 
-if(NOT Python_EXECUTABLE)
-  find_program(Python_EXECUTABLE NAMES python3 REQUIRED)
-endif()
-execute_process(
-  COMMAND ${Python_EXECUTABLE} -c
-          "import torch, sysconfig; print(torch.__path__[0]); print(torch.__version__); print(int(torch._C._GLIBCXX_USE_CXX11_ABI)); print(sysconfig.get_path('include')); print(sysconfig.get_config_var('EXT_SUFFIX'))"
-  OUTPUT_VARIABLE torch_facts RESULT_VARIABLE torch_missing ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-if(torch_missing)
-  message(STATUS "torch-npu-sim: ${Python_EXECUTABLE} has no torch; the PyTorch backend is not built")
+include(${PROJECT_SOURCE_DIR}/cmake/PtoTorch.cmake)
+pto_find_torch()
+if(NOT PTO_TORCH_FOUND)
   return()
 endif()
-string(REPLACE "\n" ";" torch_facts "${torch_facts}")
-list(GET torch_facts 0 torch_dir)
-list(GET torch_facts 1 torch_version)
-list(GET torch_facts 2 torch_abi)
-list(GET torch_facts 3 python_include)
-list(GET torch_facts 4 extension_suffix)
-message(STATUS "torch-npu-sim: torch ${torch_version}")
-
-# TorchConfig.cmake looks for CUDA, MKL and more; three libraries and two folders are all that is needed.
-add_library(npu_torch INTERFACE)
-target_include_directories(npu_torch SYSTEM INTERFACE
-  ${torch_dir}/include ${torch_dir}/include/torch/csrc/api/include ${python_include})
-target_compile_definitions(npu_torch INTERFACE _GLIBCXX_USE_CXX11_ABI=${torch_abi})
-target_link_libraries(npu_torch INTERFACE ${torch_dir}/lib/libtorch_cpu.so ${torch_dir}/lib/libc10.so)
+set(torch_dir ${PTO_TORCH_DIR})
+set(extension_suffix ${PTO_PYTHON_SUFFIX})
 
 set(npu_package ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_npu)
 

@@ -374,7 +374,21 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void *>(makeJIT)},
 PyType_Spec spec = {"pypto._core.JITFunction", sizeof(JITFunctionObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC, slots};
 
+PyTypeObject *theType = nullptr;
+
 } // namespace
+
+bool executableIsCurrent(PyObject *function, PyObject *executable) {
+  if (Py_TYPE(function) != theType)
+    return true;
+  for (const Specialisation &entry : *cast(function)->cache)
+    if (entry.executable == executable) {
+      bool same = holds(entry);
+      PyErr_Clear();
+      return same;
+    }
+  return true;
+}
 
 PyTypeObject *makeJITFunctionType() {
   configName = PyUnicode_InternFromString("config");
@@ -383,7 +397,8 @@ PyTypeObject *makeJITFunctionType() {
   prepareName = PyUnicode_InternFromString("prepare");
   callName = PyUnicode_InternFromString("call");
   emptyKey = PyUnicode_InternFromString("");
-  return reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  theType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return theType;
 }
 
 } // namespace pypto::core

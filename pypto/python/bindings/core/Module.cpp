@@ -4,8 +4,9 @@
 // the library of kernels, and neither MLIR nor LLVM.
 //
 //===----------------------------------------------------------------------===//
+#include "CoreApi.h"
 #include "Errors.h"
-#include "Executable.h"
+#include "Interrupt.h"
 #include "JITFunctionType.h"
 #include "ptoas/Target/Native/Kernels.h"
 #include "simpler/c_api.h"
@@ -137,6 +138,9 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr,
                           nullptr};
 
+const CoreApi api = {[](PyObject *executable) -> const Program * { return programOf(executable); },
+                     executableIsCurrent, workerOf};
+
 } // namespace
 } // namespace pypto::core
 
@@ -158,5 +162,9 @@ PyMODINIT_FUNC PyInit__core() {
     Py_XDECREF(module);
     return nullptr;
   }
+  PyObject *capsule = PyCapsule_New(const_cast<CoreApi *>(&api), CoreApi::capsule, nullptr);
+  if (!capsule || PyModule_AddObjectRef(module, "_api", capsule) != 0)
+    Py_CLEAR(module);
+  Py_XDECREF(capsule);
   return module;
 }
