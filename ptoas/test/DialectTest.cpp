@@ -1,11 +1,15 @@
 //===- DialectTest.cpp - what must hold for every op of the dialect -------===//
+#include "SyncModel.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
+#include "llvm/Support/FileSystem.h"
+#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <sstream>
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -53,6 +57,121 @@ TEST_F(DialectTest, EveryTileOpHasAQueue) {
         << name.getStringRef().str() << " runs on no queue";
   }
   EXPECT_GT(count, 110u);
+}
+
+// ops.txt: names, `old = new` and `name ! reason`.
+struct OpList {
+  std::set<std::string> ops;
+  std::vector<std::pair<std::string, std::string>> earlierNames;
+  std::vector<std::string> leftOut;
+};
+
+static std::string debugString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static OpList readOpList() {
+  OpList list;
+  std::ifstream file(PTOAS_TEST_DIR "/ops.txt");
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#' || line[0] == '[')
+      continue;
+    std::istringstream words(line);
+    std::string word, sign, other;
+    words >> word;
+    if (line.find(" = ") != std::string::npos) {
+      words >> sign >> other;
+      list.earlierNames.push_back({"pto." + word, "pto." + other});
+    } else if (line.find(" ! ") != std::string::npos) {
+      list.leftOut.push_back("pto." + word);
+    } else {
+      do
+        EXPECT_TRUE(list.ops.insert("pto." + word).second) << word << " is listed twice";
+      while (words >> word);
+    }
+  }
+  return list;
+}
+
+TEST_F(DialectTest, TheListedOpsAreTheRegisteredOnes) {
+  OpList list = readOpList();
+  std::set<std::string> registered;
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    if (name.getDialectNamespace() == "pto")
+      registered.insert(name.getStringRef().str());
+  for (const std::string &name : list.ops)
+    EXPECT_TRUE(registered.count(name)) << name << " is listed but not an op";
+  for (const std::string &name : registered)
+    EXPECT_TRUE(list.ops.count(name)) << name << " is an op but not listed in ops.txt";
+  auto *dialect = context.getLoadedDialect("pto");
+  for (auto &[old, name] : list.earlierNames) {
+    EXPECT_TRUE(registered.count(name)) << name;
+    EXPECT_TRUE(dialect->getParseOperationHook(old)) << old << " is not read";
+  }
+  for (const std::string &name : list.leftOut)
+    EXPECT_FALSE(registered.count(name)) << name;
+}
+
+// Ops that order queues, or change handles of tiles and scalars on the stack, run on no queue.
+static bool runsOnNoQueue(Operation *op) {
+  return isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, RecordEventOp, WaitEventOp,
+             BarrierOp, BarrierSyncOp, GetBufOp, RlsBufOp, GetBufDynOp, RlsBufDynOp, MemBarOp,
+             SyncSetOp, SyncWaitOp, SetFftsOp, SetCrossBlockOp, WaitCrossBlockOp, SetIntraBlockOp,
+             WaitIntraBlockOp, SyncAllOp, FenceBarrierAllOp, CacheInvalidOp, ReserveBufferOp,
+             ImportReservedBufferOp, AicInitializePipeOp, AivInitializePipeOp, InitializeL2LPipeOp,
+             InitializeL2G2LPipeOp, SetValidShapeOp, GetValidShapeOp, TileValidRowsOp,
+             TileValidColsOp, EventIdArrayGetOp, EventIdArraySetOp, StructGetOp, StructSetOp>(op);
+}
+
+// Every instruction names its queue and the bytes that it reads and writes. The texts hold each op.
+TEST_F(DialectTest, EveryInstructionHasAQueueAndBytes) {
+  std::set<std::string> seen;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator file(PTOAS_TEST_DIR "/IR/text", error), end;
+       !error && file != end; file.increment(error)) {
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file->path(), &context);
+    ASSERT_TRUE(module) << file->path();
+    module->walk([&](Operation *op) {
+      if (op->getName().getDialectNamespace() != "pto")
+        return;
+      std::string name = op->getName().getStringRef().str();
+      seen.insert(name);
+      auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+      bool onlyAllocates = effects && !isa<PipeOpInterface>(op) && op->getNumRegions() == 0 &&
+                           effects.onlyHasEffect<MemoryEffects::Allocate>();
+      if (isMemoryEffectFree(op) || onlyAllocates || op->getNumRegions() || runsOnNoQueue(op))
+        return;
+      auto instruction = dyn_cast<PipeOpInterface>(op);
+      ASSERT_TRUE(instruction) << name << " runs on no queue";
+      EXPECT_NE(instruction.getPipe(), PIPE::PIPE_UNASSIGNED) << name;
+      SmallVector<MemoryEffects::EffectInstance> instances;
+      effects.getEffects(instances);
+      std::set<void *> touched;
+      for (auto &effect : instances)
+        if (Value value = effect.getValue())
+          touched.insert(value.getAsOpaquePointer());
+      SmallVector<Value> values(op->getOperands());
+      values.append(op->result_begin(), op->result_end());
+      for (Value value : values) {
+        auto tile = dyn_cast<TileBufType>(value.getType());
+        bool memory = tile || isa<TensorViewType, PartitionTensorViewType>(value.getType());
+        // A slot that is given back is touched no more.
+        if (!memory || isa<TFreeFromAicOp, TFreeFromAivOp>(op))
+          continue;
+        EXPECT_TRUE(touched.count(value.getAsOpaquePointer()))
+            << name << " has no effect on its operand of type " << debugString(value.getType());
+        if (tile)
+          EXPECT_GT(tile.getSizeInBytes(), 0) << name;
+      }
+      for (const TouchedBytes &region : getRegions(op))
+        EXPECT_TRUE(region.isGlobal || region.root || region.begin >= 0)
+            << name << " touches bytes that nobody can place";
+    });
+  }
+  for (const std::string &name : readOpList().ops)
+    EXPECT_TRUE(seen.count(name)) << name << " has no text in test/IR/text";
 }
 
 TEST_F(DialectTest, EffectsFollowTheOperandList) {

@@ -8,9 +8,12 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".pto", ".mlir"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.ptoas_obj_root
+checker = os.path.join(config.test_source_root, "check_text.py")
+pto_opt = os.path.join(config.ptoas_bin_dir, "pto-opt")
 for name, path in (
+    ("%check-text", f"{config.python} {checker} {pto_opt}"),
     ("%ptoas", os.path.join(config.ptoas_bin_dir, "ptoas")),
-    ("%pto-opt", os.path.join(config.ptoas_bin_dir, "pto-opt")),
+    ("%pto-opt", pto_opt),
     ("%pto-run", os.path.join(config.ptoas_bin_dir, "pto-run")),
     ("%python", config.python),
     ("%FileCheck", config.filecheck),

@@ -81,6 +81,8 @@ LogicalResult ptoas::SourceFile::open(StringRef path, const AssemblerOptions &op
 LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &options) {
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
+  if (options.preparePasses && failed(options.preparePasses(passes)))
+    return failure();
   pto::CheckLevelOptions level;
   level.level = options.level;
   level.insertSync = options.insertSync;
@@ -88,10 +90,13 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
   if (options.inferLayout)
     passes.addPass(pto::createInferLayout());
   passes.addPass(pto::createValidatePipes());
+  passes.addPass(pto::createA5NormalizeTMov());
+  passes.addPass(pto::createValidateIntToPtrUses());
   if (options.level < 3) {
+    passes.addPass(pto::createMaterializeImplicitTmp());
     // Tiles that share bytes need an order too, so flags are inserted behind the plan.
     pto::PlanMemoryOptions plan;
-    plan.checkOnly = !options.insertSync;
+    plan.checkOnly = !options.insertSync && !options.assignAddresses;
     passes.addPass(pto::createPlanMemory(plan));
   }
   if (options.insertSync)

@@ -45,17 +45,6 @@ module attributes {pto.target_arch = "a2a3"} {
 !V = !pto.tile_buf<vec, 16x64xf32>
 !R = !pto.tile_buf<vec, 1x64xf32>
 module attributes {pto.target_arch = "a2a3"} {
-  func.func @binary(%a: !V, %r: !R) {
-    // expected-error @below {{isBinary = true needs a scratch tile (tmp)}}
-    pto.tcolsum ins(%a {isBinary = true} : !V) outs(%r : !R)
-    return
-  }
-}
-
-// -----
-!V = !pto.tile_buf<vec, 16x64xf32>
-!R = !pto.tile_buf<vec, 1x64xf32>
-module attributes {pto.target_arch = "a2a3"} {
   func.func @tmp(%a: !V, %r: !R) {
     // expected-error @below {{a scratch tile (tmp) needs the attribute isBinary}}
     pto.tcolsum ins(%a, %a : !V, !V) outs(%r : !R)

@@ -13,7 +13,12 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "ptoas/Dialect/PTO/IR/TileOpInfo.h"
 #include "llvm/Support/SourceMgr.h"
+#include <functional>
 #include <optional>
+
+namespace mlir {
+class PassManager;
+}
 
 namespace ptoas {
 
@@ -27,6 +32,10 @@ struct AssemblerOptions {
   /// Report instructions that race.
   bool verifySync = false;
   bool inferLayout = true;
+  /// Give tiles their addresses below level3 even when no flags are inserted.
+  bool assignAddresses = false;
+  /// What the caller wants of the passes (printing, timing); may be empty.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> preparePasses;
 };
 
 /// "a3"/"a2"/"a2a3" and "a5", in any case; none for other words.

@@ -186,6 +186,8 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
                              << stringifyAddressSpace(move.getFp().getType().getSpace());
   if (from != AddressSpace::Acc && move.getReluPreMode() != ReluPreMode::NoRelu)
     return op->emitOpError() << "relu is only possible from loc acc";
+  if (move.getGrpAxis() && arch != Arch::A5)
+    return op->emitOpError() << "grpAxis is not supported on A2/A3, it needs A5";
   if (auto mode = move.getAccToVecMode()) {
     if (!(from == AddressSpace::Acc && to == AddressSpace::Vec))
       return op->emitOpError() << "accToVecMode is only possible from loc acc to loc vec";

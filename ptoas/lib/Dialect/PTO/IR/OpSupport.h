@@ -10,7 +10,8 @@ void registerPTODialectOperations(PTODialect *dialect);
 #define PTO_SHARD(n) void registerPTODialectOperations##n(PTODialect *dialect);
 PTO_SHARD(0)
 PTO_SHARD(1)
-PTO_SHARD(2) PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
+PTO_SHARD(2)
+PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
 #undef PTO_SHARD
 
     //===----------------------------------------------------------------------===//
@@ -50,6 +51,18 @@ void printPipeEvent(OpAsmPrinter &printer, Operation *op, PipeEventTypeAttr kind
 ParseResult parseBufToken(OpAsmParser &parser, PIPEAttr &pipe, IntegerAttr &id, IntegerAttr &mode);
 void printBufToken(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe, IntegerAttr id,
                    IntegerAttr mode);
+ParseResult parseBufTokenDyn(OpAsmParser &parser, PIPEAttr &pipe,
+                             OpAsmParser::UnresolvedOperand &id, IntegerAttr &mode);
+void printBufTokenDyn(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe, Value id,
+                      IntegerAttr mode);
+ParseResult parseMemBar(OpAsmParser &parser, MemBarAttr &kind);
+void printMemBar(OpAsmPrinter &printer, Operation *op, MemBarAttr kind);
+/// `<<<%x, 4, 1>>>`: kDynamic in `fixed` stands for the next value.
+ParseResult parseSimtDims(OpAsmParser &parser,
+                          SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
+                          DenseI64ArrayAttr &fixed);
+void printSimtDims(OpAsmPrinter &printer, Operation *op, ValueRange values,
+                   DenseI64ArrayAttr fixed);
 ParseResult parseEventNumber(OpAsmParser &parser, IntegerAttr &id,
                              std::optional<OpAsmParser::UnresolvedOperand> &dynamicId);
 void printEventNumber(OpAsmPrinter &printer, Operation *op, IntegerAttr id, Value dynamicId);
@@ -79,6 +92,13 @@ ParseResult parseInitPipe(OpAsmParser &parser, OperationState &result);
 void printInitPipe(OpAsmPrinter &printer, Operation *op);
 LogicalResult verifyInitPipe(Operation *op);
 LogicalResult verifyPipeUse(Operation *op);
+LogicalResult verifyCrossSignal(Operation *op);
+PIPE getPipeUsePipe(Operation *op);
+
+/// `lead` operands stand in front of the staging tiles.
+ParseResult parseCommGroup(OpAsmParser &parser, OperationState &result, unsigned lead);
+void printCommGroup(OpAsmPrinter &printer, Operation *op);
+LogicalResult verifyCommGroup(Operation *op);
 
 /// The value of a constant index or integer; none for other values.
 std::optional<int64_t> getConstantValue(Value value);

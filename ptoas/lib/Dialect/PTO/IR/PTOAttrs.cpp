@@ -41,6 +41,55 @@ static Attribute parseEnumAttr(AsmParser &parser, StringRef mnemonic,
   }
 #include "EnumAttrs.def"
 
+//===----------------------------------------------------------------------===//
+// What a push does to an accumulator
+//===----------------------------------------------------------------------===//
+
+Attribute AccPushEpilogueAttr::parse(AsmParser &parser, Type) {
+  StringAttr layout, quant, relu;
+  if (parser.parseLess())
+    return {};
+  while (failed(parser.parseOptionalGreater())) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef key;
+    std::string word;
+    if (parser.parseKeyword(&key) || parser.parseEqual() || parser.parseKeywordOrString(&word))
+      return {};
+    StringAttr *slot = key == "layout"  ? &layout
+                       : key == "quant" ? &quant
+                       : key == "relu"  ? &relu
+                                        : nullptr;
+    if (!slot || *slot) {
+      parser.emitError(loc) << (slot ? "'" + key + "' is given twice"
+                                     : "unknown key '" + key + "', expected layout, quant or relu");
+      return {};
+    }
+    *slot = parser.getBuilder().getStringAttr(word);
+    if (failed(parser.parseOptionalComma())) {
+      if (parser.parseGreater())
+        return {};
+      break;
+    }
+  }
+  return AccPushEpilogueAttr::get(parser.getContext(), layout, quant, relu);
+}
+
+void AccPushEpilogueAttr::print(AsmPrinter &printer) const {
+  StringRef separator = "";
+  printer << "<";
+  auto part = [&](StringRef key, StringAttr word) {
+    if (!word)
+      return;
+    printer << separator << key << " = ";
+    printer.printKeywordOrString(word.getValue());
+    separator = ", ";
+  };
+  part("layout", getLayout());
+  part("quant", getQuant());
+  part("relu", getRelu());
+  printer << ">";
+}
+
 void PTODialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST

@@ -75,10 +75,3 @@ PIPE mlir::pto::getFillPadPipe(Operation *op) {
 PIPE mlir::pto::getScatterPipe(Operation *op) {
   return getTargetArch(op) == Arch::A5 ? PIPE::PIPE_V : PIPE::PIPE_S;
 }
-
-// FIFO ops with an explicit handle.
-PIPE TPushOp::getPipe() {
-  return getTile().getType().getSpace() == AddressSpace::Acc ? PIPE::PIPE_FIX : PIPE::PIPE_MTE3;
-}
-PIPE TPopOp::getPipe() { return getTargetArch(*this) == Arch::A5 ? PIPE::PIPE_S : PIPE::PIPE_MTE2; }
-PIPE TFreeOp::getPipe() { return PIPE::PIPE_S; }

@@ -203,9 +203,6 @@ LogicalResult mlir::pto::checkRowReduce(Operation *op, Arch) {
 
 LogicalResult mlir::pto::checkTColSum(Operation *op, Arch) {
   auto sum = cast<TColSumOp>(op);
-  bool binary = sum.getIsBinary().value_or(false);
-  if (binary && !sum.getTmp())
-    return op->emitOpError() << "isBinary = true needs a scratch tile (tmp)";
   if (sum.getTmp() && !sum.getIsBinary())
     return op->emitOpError() << "a scratch tile (tmp) needs the attribute isBinary";
   return success();
@@ -391,6 +388,23 @@ LogicalResult mlir::pto::checkTQuant(Operation *op, Arch arch) {
   }
   if (arch == Arch::A3 && (!quant.getSrc().getType().isRowMajor() || !dst.isRowMajor()))
     return op->emitOpError() << "src and dst must be row-major on A2/A3";
+  return success();
+}
+
+LogicalResult mlir::pto::checkTQuantMx(Operation *op, Arch) {
+  auto quant = cast<TQuantMxOp>(op);
+  TileBufType dst = quant.getDst().getType(), exp = quant.getExp().getType();
+  bool bytes = quant.getQuantType() == QuantType::MXFP8;
+  if (!bytes && quant.getQuantType() != QuantType::MXFP4_E2M1)
+    return op->emitOpError() << "quant_type must be MXFP8 or MXFP4_E2M1, got "
+                             << stringifyQuantType(quant.getQuantType());
+  if (!hasElem(dst, bytes ? elem::FP8 | elem::B8 : elem::FP4 | elem::B8))
+    return op->emitOpError() << stringifyQuantType(quant.getQuantType()) << " writes "
+                             << (bytes ? "8-bit" : "packed 4-bit") << " floats, got "
+                             << dst.getElementType();
+  if (exp.getElementBytes() != 1)
+    return op->emitOpError() << "exp holds one byte per group (ui8 or f8E8M0), got "
+                             << exp.getElementType();
   return success();
 }
 

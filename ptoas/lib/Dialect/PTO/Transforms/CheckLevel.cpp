@@ -54,6 +54,8 @@ static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
 static bool needsScratch(TileOpInterface op) {
   if (getTargetArch(op) == Arch::A5)
     return false;
+  if (auto sum = dyn_cast<TColSumOp>(op.getOperation()))
+    return sum.getIsBinary().value_or(false);
   return isa<TRowSumOp, TRowMaxOp, TRowMinOp, TRowProdOp, TRowArgMaxOp, TRowArgMinOp, TColArgMaxOp,
              TColArgMinOp, TXorOp, TXorSOp, TPReluOp, TRemOp, TRemSOp, TSelOp, TSelSOp, TTransOp>(
       op.getOperation());

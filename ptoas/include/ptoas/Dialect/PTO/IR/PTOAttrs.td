@@ -7,6 +7,7 @@
 #ifndef PTOAS_DIALECT_PTO_IR_PTOATTRS_TD
 #define PTOAS_DIALECT_PTO_IR_PTOATTRS_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "ptoas/Dialect/PTO/IR/PTODialect.td"
 
@@ -431,5 +432,15 @@ def PTO_PowPrecision : PTO_Enum<"PowPrecision", "accuracy of pow", [
   I32EnumAttrCase<"HighPrecision", 1, "high_precision">
 ]>;
 def PTO_PowPrecisionAttr : PTO_EnumAttr<PTO_PowPrecision, "pow_precision">;
+
+// What a push does to an accumulator on its way into the FIFO.
+def PTO_AccPushEpilogueAttr : AttrDef<PTO_Dialect, "AccPushEpilogue"> {
+  let mnemonic = "acc_push_epilogue";
+  let summary = "layout, quantisation and relu of a push from an accumulator";
+  let description = "`#pto.acc_push_epilogue<layout = nz2nd, quant = f32_to_f16, relu = normal_relu>`; each part is optional.";
+  let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$layout, OptionalParameter<"::mlir::StringAttr">:$quant,
+                        OptionalParameter<"::mlir::StringAttr">:$relu);
+  let hasCustomAssemblyFormat = 1;
+}
 
 #endif // PTOAS_DIALECT_PTO_IR_PTOATTRS_TD

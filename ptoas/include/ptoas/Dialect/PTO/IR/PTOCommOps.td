@@ -1,14 +1,23 @@
 //===- PTOCommOps.td - copies and signals between devices --*- tablegen -*-===//
+//
+// The scalar unit issues these and waits for the copies that they make through their
+// staging tiles, so they count as instructions of its queue. Asynchronous copies are
+// only started; the event says when they are done.
+//
+//===----------------------------------------------------------------------===//
 #ifndef PTOAS_DIALECT_PTO_IR_PTOCOMMOPS_TD
 #define PTOAS_DIALECT_PTO_IR_PTOCOMMOPS_TD
 
 include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
 
-class PTO_CommOp<string mnemonic> : PTO_Op<"comm." # mnemonic>;
+class PTO_CommOp<string mnemonic, list<Trait> traits = []> : PTO_ScalarUnitOp<"comm." # mnemonic, traits> {
+  let hasVerifier = 1;
+}
 defvar ReadView = Arg<PTO_AnyView, "", [MemRead]>;
 defvar WriteView = Arg<PTO_AnyView, "", [MemWrite]>;
 defvar RWView = Arg<PTO_AnyView, "", [MemRead, MemWrite]>;
 defvar RWTile = Arg<PTO_TileBufType, "", [MemRead, MemWrite]>;
+defvar OptRWTile = Arg<Optional<PTO_TileBufType>, "", [MemRead, MemWrite]>;
 
 def PTO_CommTNotifyOp : PTO_CommOp<"tnotify"> {
   let summary = "Write or add to a signal of another device.";
@@ -27,7 +36,7 @@ def PTO_CommTTestOp : PTO_CommOp<"ttest"> {
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict `->` qualified(type($result))";
 }
 class PTO_CommCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
-  let arguments = (ins WriteView:$dst, ReadView:$src, RWTile:$ping, Optional<PTO_TileBufType>:$pong,
+  let arguments = (ins WriteView:$dst, ReadView:$src, RWTile:$ping, OptRWTile:$pong,
                        DefaultValuedAttr<PTO_AtomicTypeAttr, "::mlir::pto::AtomicType::AtomicNone">:$atomicType);
   let assemblyFormat = [{
     `(` $dst `,` $src `,` `buf` `(` $ping (`,` $pong^)? `)` `:` qualified(type($dst)) `,` qualified(type($src)) `,` qualified(type($ping))
@@ -37,9 +46,43 @@ class PTO_CommCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
 def PTO_CommTPutOp : PTO_CommCopyOp<"tput"> { let summary = "Copy to another device through a staging tile."; }
 def PTO_CommTGetOp : PTO_CommCopyOp<"tget"> { let summary = "Copy from another device through a staging tile."; }
 
+// `(%src, recv(%ping, %pong), group(%a, %b) : !P, !V, !V, !P, !P) {root = 0 : i32}`: one side of the copy
+// is a view of this device, the other side one view per device of the group.
+class PTO_CommGroupOp<string mnemonic, dag lead, dag group, dag attrs = (ins)>
+    : PTO_CommOp<mnemonic, [AttrSizedOperandSegments]> {
+  let arguments = !con(lead, (ins RWTile:$ping, OptRWTile:$pong), group, (ins PTO_IntAttr:$root), attrs);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDefinition = [{
+    ::mlir::pto::PIPE $cppClass::getPipe() { return PIPE::PIPE_S; }
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
+      return parseCommGroup(parser, result, }] # !size(lead) # [{);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) { printCommGroup(printer, *this); }
+    ::llvm::LogicalResult $cppClass::verify() { return verifyCommGroup(*this); }
+  }];
+}
+def PTO_CommTBroadcastOp
+    : PTO_CommGroupOp<"tbroadcast", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
+  let summary = "Copy from the root to every device of the group.";
+}
+def PTO_CommTGatherOp
+    : PTO_CommGroupOp<"tgather", (ins WriteView:$dst), (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group)> {
+  let summary = "Put the parts of all devices of the group behind each other, at the root.";
+}
+def PTO_CommTScatterOp
+    : PTO_CommGroupOp<"tscatter", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
+  let summary = "Give every device of the group its part of the root's tensor.";
+}
+def PTO_CommTReduceOp
+    : PTO_CommGroupOp<"treduce", (ins WriteView:$dst, RWTile:$acc),
+                      (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group), (ins PTO_ReduceOpAttr:$reduceOp)> {
+  let summary = "Combine the tensors of all devices of the group, at the root.";
+}
+
 def PTO_CommBuildAsyncSessionOp : PTO_CommOp<"build_async_session"> {
   let summary = "A session of asynchronous copies.";
-  let arguments = (ins RWTile:$scratch, PTO_PtrType:$workspace, DefaultValuedAttr<PTO_IntAttr, "0">:$sync_id);
+  let arguments = (ins RWTile:$scratch, Arg<PTO_PtrType, "", [MemRead, MemWrite]>:$workspace,
+                       DefaultValuedAttr<PTO_IntAttr, "0">:$sync_id);
   let results = (outs PTO_AsyncSessionType:$result);
   let assemblyFormat = [{
     `(` $scratch `,` $workspace `:` qualified(type($scratch)) `,` qualified(type($workspace)) `)` attr-dict `->` qualified(type($result))
@@ -54,7 +97,7 @@ class PTO_CommAsyncCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
 }
 def PTO_CommTPutAsyncOp : PTO_CommAsyncCopyOp<"tput_async"> { let summary = "Start a copy to another device."; }
 def PTO_CommTGetAsyncOp : PTO_CommAsyncCopyOp<"tget_async"> { let summary = "Start a copy from another device."; }
-class PTO_CommEventOp<string mnemonic> : PTO_Op<"comm." # mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+class PTO_CommEventOp<string mnemonic> : PTO_ScalarUnitOp<"comm." # mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins PTO_AsyncEventType:$event, PTO_AsyncSessionType:$session);
   let results = (outs I1:$result);
   let assemblyFormat = "`(` $event `,` $session `:` qualified(type($event)) `,` qualified(type($session)) `)` attr-dict `->` qualified(type($result))";
@@ -62,19 +105,20 @@ class PTO_CommEventOp<string mnemonic> : PTO_Op<"comm." # mnemonic, [MemoryEffec
 def PTO_CommWaitAsyncEventOp : PTO_CommEventOp<"wait_async_event"> { let summary = "Wait for a copy."; }
 def PTO_CommTestAsyncEventOp : PTO_CommEventOp<"test_async_event"> { let summary = "Whether a copy is done."; }
 
-def PTO_MakePrefetchAsyncContextOp : PTO_Op<"make_prefetch_async_context", [MemoryEffects<[MemRead, MemWrite]>]> {
+def PTO_MakePrefetchAsyncContextOp
+    : PTO_ScalarUnitOp<"make_prefetch_async_context", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "A context for asynchronous prefetches.";
   let arguments = (ins Variadic<AnyType>:$inputs);
   let results = (outs PTO_PrefetchAsyncContextType:$result);
   let assemblyFormat = "`(` ($inputs^ `:` qualified(type($inputs)))? `)` attr-dict `->` qualified(type($result))";
 }
-def PTO_GetPrefetchAsyncSessionOp : PTO_Op<"get_prefetch_async_session", [MemoryEffects<[MemRead]>]> {
+def PTO_GetPrefetchAsyncSessionOp : PTO_ScalarUnitOp<"get_prefetch_async_session", [MemoryEffects<[MemRead]>]> {
   let summary = "The session of a prefetch context.";
   let arguments = (ins PTO_PrefetchAsyncContextType:$context);
   let results = (outs PTO_AsyncSessionType:$result);
   let assemblyFormat = "`(` $context `:` qualified(type($context)) `)` attr-dict `->` qualified(type($result))";
 }
-def PTO_TPrefetchAsyncOp : PTO_Op<"tprefetch_async"> {
+def PTO_TPrefetchAsyncOp : PTO_ScalarUnitOp<"tprefetch_async"> {
   let summary = "Start to bring a window of global memory near.";
   let arguments = (ins ReadView:$src, PTO_PrefetchAsyncContextType:$context);
   let results = (outs PTO_AsyncEventType:$result);

@@ -21,6 +21,8 @@ def PTO_Dialect : Dialect {
     void registerTypes();
     void registerAttributes();
     void registerOperations();
+    /// Reads ops under the names that they had in earlier versions, with a remark.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
   }];
 }
 

@@ -3,6 +3,7 @@
 #define PTOAS_DIALECT_PTO_IR_PTOSYNCOPS_TD
 
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
 
 // Orders queues: nothing may move over it.
@@ -65,6 +66,19 @@ class PTO_BufTokenOp<string mnemonic> : PTO_OrderOp<mnemonic> {
 }
 def PTO_GetBufOp : PTO_BufTokenOp<"get_buf"> { let summary = "Take the token of a buffer."; }
 def PTO_RlsBufOp : PTO_BufTokenOp<"rls_buf"> { let summary = "Give the token of a buffer back."; }
+class PTO_BufTokenDynOp<string mnemonic> : PTO_OrderOp<mnemonic> {
+  let arguments = (ins PTO_PIPEAttr:$pipe, Index:$buf_id, DefaultValuedAttr<PTO_IntAttr, "0">:$mode);
+  let assemblyFormat = "custom<BufTokenDyn>($pipe, $buf_id, $mode) attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_GetBufDynOp : PTO_BufTokenDynOp<"get_buf_dyn"> { let summary = "get_buf with a run-time buffer id."; }
+def PTO_RlsBufDynOp : PTO_BufTokenDynOp<"rls_buf_dyn"> { let summary = "rls_buf with a run-time buffer id."; }
+def PTO_MemBarOp : PTO_OrderOp<"mem_bar"> {
+  let summary = "Order memory accesses of one kind before those of another (A5).";
+  let arguments = (ins PTO_MemBarAttr:$kind);
+  let assemblyFormat = "custom<MemBar>($kind) attr-dict";
+  let hasVerifier = 1;
+}
 
 def PTO_SyncSetOp : PTO_OrderOp<"sync.set"> {
   let summary = "Signal the other core of the cluster.";
@@ -82,12 +96,15 @@ def PTO_SyncWaitOp : PTO_OrderOp<"sync.wait"> {
 }
 def PTO_SetFftsOp : PTO_OrderOp<"set_ffts"> {
   let summary = "Base address of the cross-core signals.";
+  let hasVerifier = 1;
   let arguments = (ins PTO_PtrType:$base);
   let assemblyFormat = "$base attr-dict `:` qualified(type($base))";
 }
 class PTO_CrossOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn);
   let assemblyFormat = "custom<Pipe>($pipe) `,` custom<EventNumber>($event_id, $event_id_dyn) attr-dict";
+  let hasVerifier = 1;
+  let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyCrossSignal(*this); }";
 }
 def PTO_SetCrossBlockOp : PTO_CrossOp<"set_cross_block"> { let summary = "Signal another block."; }
 def PTO_WaitCrossBlockOp : PTO_CrossOp<"wait_cross_block"> { let summary = "Wait for another block."; }
@@ -101,6 +118,29 @@ class PTO_SectionOp<string mnemonic> : PTO_Op<mnemonic, [NoTerminator, SingleBlo
 }
 def PTO_SectionCubeOp : PTO_SectionOp<"section.cube"> { let summary = "Code of the cube core only."; }
 def PTO_SectionVectorOp : PTO_SectionOp<"section.vector"> { let summary = "Code of the vector cores only."; }
+def PTO_SectionSimtOp : PTO_Op<"section.simt", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Code that x * y * z threads of the vector core run (A5).";
+  let arguments = (ins Variadic<Index>:$dims, DenseI64ArrayAttr:$static_dims);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    custom<SimtDims>($dims, $static_dims) attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+def PTO_FusionRegionOp
+    : PTO_Op<"fusion_region", [SingleBlockImplicitTerminator<"::mlir::pto::YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "Instructions that a target may run as one; the same as its body.";
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "attr-dict-with-keyword $body (`->` qualified(type($results))^)?";
+  let hasVerifier = 1;
+}
+def PTO_YieldOp : PTO_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"::mlir::pto::FusionRegionOp">]> {
+  let summary = "End of a fusion_region, with its results.";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` qualified(type($values)))?";
+  let builders = [OpBuilder<(ins), [{ /* no results */ }]>];
+}
 
 def PTO_SyncAllOp : PTO_OrderOp<"syncall", [AttrSizedOperandSegments]> {
   let summary = "All cores meet; the soft mode does so through a workspace in global memory.";
@@ -166,12 +206,19 @@ class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandS
 def PTO_AicInitializePipeOp : PTO_InitPipeOp<"aic_initialize_pipe"> { let summary = "The cube core joins a FIFO."; }
 def PTO_AivInitializePipeOp : PTO_InitPipeOp<"aiv_initialize_pipe"> { let summary = "The vector core joins a FIFO."; }
 
-class PTO_PipeUseOp<string mnemonic, list<Trait> traits = []> : PTO_OrderOp<mnemonic, traits> {
+// A FIFO carries tiles, or windows of its slots in global memory (declare_global, talloc).
+defvar FifoEntry = AnyTypeOf<[PTO_TileBufType, PTO_TensorViewType, PTO_PartitionTensorViewType],
+                             "tile, or a view of a FIFO slot">;
+class PTO_PipeUseOp<string mnemonic, list<Trait> traits = []>
+    : PTO_OrderOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<PTO_PipeOpInterface>])> {
   let hasVerifier = 1;
-  let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyPipeUse(*this); }";
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyPipeUse(*this); }
+    ::mlir::pto::PIPE $cppClass::getPipe() { return getPipeUsePipe(*this); }
+  }];
 }
 class PTO_PushOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
-  let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split,
+  let arguments = (ins Arg<FifoEntry, "", [MemRead]>:$tile, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split,
                        Optional<AnySignlessIntegerOrIndex>:$aiv_subblockid);
   let assemblyFormat = [{
     `(` $tile `:` qualified(type($tile)) `)` custom<PipeUse>($id, $split) attr-dict (`aiv_subblockid` `(` $aiv_subblockid^ `:` qualified(type($aiv_subblockid)) `)`)?
@@ -182,7 +229,7 @@ def PTO_TPushToAicOp : PTO_PushOp<"tpush_to_aic"> { let summary = "Send a tile f
 class PTO_PopOp<string mnemonic> : PTO_PipeUseOp<mnemonic, [AttrSizedOperandSegments]> {
   let arguments = (ins Optional<Index>:$validRow, Optional<Index>:$validCol,
                        DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
-  let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
+  let results = (outs Res<FifoEntry, "", [MemAlloc, MemWrite]>:$result);
   let assemblyFormat = [{
     (`(` $validRow^ `,` $validCol `)`)? custom<PipeUse>($id, $split) attr-dict `->` qualified(type($result))
   }];
@@ -197,6 +244,38 @@ class PTO_FreeOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
 }
 def PTO_TFreeFromAicOp : PTO_FreeOp<"tfree_from_aic"> { let summary = "Give the slot of the last popped tile back."; }
 def PTO_TFreeFromAivOp : PTO_FreeOp<"tfree_from_aiv"> { let summary = "Give the slot of the last popped tile back."; }
+class PTO_FrontAllocOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
+  let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
+  let results = (outs Res<PTO_TensorViewType, "", [MemAlloc, MemWrite]>:$result);
+  let assemblyFormat = "custom<PipeUse>($id, $split) attr-dict `->` qualified(type($result))";
+}
+def PTO_TAllocToAivOp : PTO_FrontAllocOp<"talloc_to_aiv"> {
+  let summary = "The next free slot of a cube-to-vector FIFO, as a tensor to write; a push sends it.";
+}
+def PTO_TAllocToAicOp : PTO_FrontAllocOp<"talloc_to_aic"> {
+  let summary = "The next free slot of a vector-to-cube FIFO, as a tensor to write; a push sends it.";
+}
+def PTO_DeclareGlobalOp : PTO_Op<"declare_global"> {
+  let summary = "A tensor handle without storage; talloc or tpop binds it to a slot.";
+  let results = (outs Res<PTO_TensorViewType, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `->` qualified(type($result))";
+}
+
+// What the fixed pipe does to an accumulator on its way out; read by pushes with an epilogue.
+def PTO_SetQuantScalarOp : PTO_OrderOp<"set_quant_scalar", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Scale of the pushes through a pipe.";
+  let arguments = (ins PTO_Scalar:$scale, DefaultValuedAttr<PTO_IntAttr, "0">:$id);
+  let assemblyFormat = "`(` $scale `:` qualified(type($scale)) `)` attr-dict";
+  let extraClassDefinition = "::mlir::pto::PIPE $cppClass::getPipe() { return PIPE::PIPE_S; }";
+  let hasVerifier = 1;
+}
+def PTO_SetQuantVectorOp : PTO_OrderOp<"set_quant_vector", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Scales, one per column, of the pushes through a pipe.";
+  let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$scales, DefaultValuedAttr<PTO_IntAttr, "0">:$id);
+  let assemblyFormat = "`(` $scales `:` qualified(type($scales)) `)` attr-dict";
+  let extraClassDefinition = "::mlir::pto::PIPE $cppClass::getPipe() { return PIPE::PIPE_FIX; }";
+  let hasVerifier = 1;
+}
 
 class PTO_InternalPipeOp<string mnemonic, list<Trait> traits = []> : PTO_OrderOp<mnemonic, traits>;
 def PTO_InitializeL2LPipeOp : PTO_InternalPipeOp<"initialize_l2l_pipe"> {
@@ -223,17 +302,25 @@ def PTO_InitializeL2G2LPipeOp : PTO_InternalPipeOp<"initialize_l2g2l_pipe", [Att
 }
 def PTO_TPushOp : PTO_InternalPipeOp<"tpush", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Send a tile through a FIFO.";
-  let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let arguments = (ins Arg<FifoEntry, "", [MemRead]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_TAllocOp : PTO_InternalPipeOp<"talloc", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let summary = "Bind a tensor handle to the next free slot of a FIFO.";
+  let arguments = (ins Arg<PTO_TensorViewType, "", [MemWrite]>:$entry, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let assemblyFormat = "`(` $entry `,` $pipe_handle `:` qualified(type($entry)) `,` qualified(type($pipe_handle)) `)` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TPopOp : PTO_InternalPipeOp<"tpop", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Receive a tile from a FIFO.";
-  let arguments = (ins Arg<PTO_TileBufType, "", [MemWrite]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
+  let hasVerifier = 1;
+  let arguments = (ins Arg<FifoEntry, "", [MemWrite]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
 }
 def PTO_TFreeOp : PTO_InternalPipeOp<"tfree", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
   let summary = "Give the slot of the last popped tile back.";
+  let hasVerifier = 1;
   let arguments = (ins PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $pipe_handle `:` qualified(type($pipe_handle)) `)` attr-dict";
 }

@@ -14,6 +14,12 @@ include "ptoas/Dialect/PTO/IR/PTOTypes.td"
 
 class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits>;
 
+// Runs on the scalar queue, which waits for its own instructions.
+class PTO_ScalarUnitOp<string mnemonic, list<Trait> traits = []>
+    : PTO_Op<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<PTO_PipeOpInterface>])> {
+  let extraClassDefinition = "::mlir::pto::PIPE $cppClass::getPipe() { return PIPE::PIPE_S; }";
+}
+
 // Element types allowed on A2/A3 and on A5, as unions of mlir::pto::elem constants.
 class PTO_Elems<string a3_, string a5_> {
   string a3 = a3_;

@@ -43,7 +43,8 @@ def PTO_TStoreFpOp : PTO_TileOp<"tstore_fp", "TSTORE_FP", "PIPE_FIX",
 def PTO_TMovOp : PTO_TileOp<"tmov", "TMOV", "getMovePipe",
     [In<"src", E_Any, SpAny>, OptIn<"fp", E_Any, SpAny>, OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
     (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
-         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
+         DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode,
+         OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis),
     "checkTMov", Both, 0, 0, 1> {
   let summary = "Move a tile between memory spaces.";
 }
@@ -92,6 +93,14 @@ def PTO_TConcatOp : PTO_TileOp<"tconcat", "TCONCAT", "PIPE_V",
     [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameRows", "src0 src1 dst">,
      PTO_Rule<"RowMajor", "src0 src1 dst", "A5">], (ins), "checkTConcat"> {
   let summary = "Put the valid columns of two tiles side by side.";
+}
+def PTO_TConcatIdxOp : PTO_TileOp<"tconcatidx", "TCONCAT", "PIPE_V",
+    [In<"src0", E_Data>, In<"src1", E_Data>, In<"idx0", E_I16_I32>, In<"idx1", E_I16_I32>, Out<"dst", E_Data>,
+     OptOut<"dstIdx", E_I16_I32>],
+    [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameRows", "src0 src1 dst">,
+     PTO_Rule<"SameElem", "idx0 idx1 dstIdx">, PTO_Rule<"SameRows", "src0 idx0 idx1 dstIdx">,
+     PTO_Rule<"RowMajor", "src0 src1 dst">], (ins), "nullptr"> {
+  let summary = "Put the first idx0 bytes of each row of src0 and the first idx1 bytes of src1 side by side.";
 }
 class PTO_FillPad<string mn, string cpp>
     : PTO_TileOp<mn, cpp, "getFillPadPipe",
@@ -544,6 +553,14 @@ def PTO_TQuantOp : PTO_TileOp<"tquant", "TQUANT", "PIPE_V",
     [In<"src", E_F32>, In<"fp", E_F32>, OptIn<"offset">, OptTmp<>, Out<"dst", E_B8>], [],
     (ins PTO_QuantTypeAttr:$quant_type), "checkTQuant", Both, 0, 0, 1> {
   let summary = "Quantise to eight bits.";
+}
+def PTO_TQuantMxOp : PTO_TileOp<"tquant.mx", "TQUANT", "PIPE_V",
+    [In<"src", E_F3>, Out<"dst">, Out<"exp">, Out<"max">, Out<"scaling">, OptOut<"expZz">],
+    [PTO_Rule<"SameElem", "src max scaling">, PTO_Rule<"RowMajor", "src dst">],
+    (ins PTO_QuantTypeAttr:$quant_type, OptionalAttr<PTO_QuantScaleAlgAttr>:$quantScaleAlg,
+         OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis, OptionalAttr<PTO_VecStoreModeAttr>:$storeMode,
+         OptionalAttr<BoolAttr>:$interleave), "checkTQuantMx", A5Only> {
+  let summary = "Quantise groups of 32 elements with one power-of-two scale each.";
 }
 def PTO_TDequantOp : PTO_TileOp<"tdequant", "TDEQUANT", "PIPE_V",
     [In<"src">, In<"scale", E_F32>, In<"offset", E_F32>, Out<"dst", E_F32>], [], (ins), "checkTDequant"> {

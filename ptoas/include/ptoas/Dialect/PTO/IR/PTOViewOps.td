@@ -5,11 +5,6 @@
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
 
-class PTO_ScalarUnitOp<string mnemonic, list<Trait> traits = []>
-    : PTO_Op<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<PTO_PipeOpInterface>])> {
-  let extraClassDefinition = "::mlir::pto::PIPE $cppClass::getPipe() { return PIPE::PIPE_S; }";
-}
-
 //===----------------------------------------------------------------------===//
 // Pointers and scalar memory
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,18 @@ def InferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "Find the layout of each tensor view from its strides, and check the given one.";
 }
 
+def A5NormalizeTMov : Pass<"pto-a5-normalize-tmov", "::mlir::ModuleOp"> {
+  let summary = "On A5, move columns (col_major, unboxed) as rows of the transposed shape: vec to vec moves are row-major there.";
+}
+
+def ValidateIntToPtrUses : Pass<"pto-validate-inttoptr-uses", "::mlir::ModuleOp"> {
+  let summary = "Check that pointers made from integers are only used to reach global memory.";
+}
+
+def MaterializeImplicitTmp : Pass<"pto-materialize-implicit-tmp", "::mlir::ModuleOp"> {
+  let summary = "Give instructions that need a scratch tile and name none a tile of their own (below level3).";
+}
+
 def ValidatePipes : Pass<"pto-validate-pipes", "::mlir::ModuleOp"> {
   let summary = "Check that the ends of each cube-vector FIFO agree.";
 }
