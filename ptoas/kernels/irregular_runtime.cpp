@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "irregular_tile.h"
+#include "ptoas/Target/Native/Cluster.h"
 #include <cstdio>
 #include <cstdlib>
 #include <sched.h>
@@ -81,13 +82,16 @@ void (*meet)(int32_t coreType) = nullptr;
 /// that runs blocks side by side sets it once, before the first kernel.
 PTO_RUNTIME void pto_set_sync_all(void (*wait)(int32_t coreType)) { meet = wait; }
 
-PTO_RUNTIME void pto_sync_all(int32_t coreType) {
+/// `place`: where the calling function runs (pto_place at its start), `count` its number of blocks.
+PTO_RUNTIME void pto_sync_all(ptoas::Place *place, int32_t coreType, int64_t count) {
   if (meet)
     return meet(coreType);
-  if (blockIds[1] <= 1)
+  if (place)
+    return place->cluster->meet(place, coreType);
+  if (count <= 1)
     return; // alone
   std::fprintf(stderr, "pto: syncall needs its %lld blocks to run side by side, and nobody does\n",
-               (long long)blockIds[1]);
+               (long long)count);
   std::abort();
 }
 

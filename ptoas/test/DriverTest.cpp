@@ -1,6 +1,5 @@
 //===- DriverTest.cpp - what the tools are given: text, arrays, scalars; FIFOs ===//
 #include "EntryWrapper.h"
-#include "FifoRuntime.h"
 #include "NestingLimit.h"
 #include "Npy.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
@@ -175,80 +174,4 @@ TEST(NestingLimitTest, CountsOpenBracketsOnly) {
   EXPECT_NE(nesting(repeat(")", 1000) + repeat("(", 300)), "");
   EXPECT_NE(nesting(repeat("(]", 300)), "");
   EXPECT_NE(nesting(repeat("<->", 300)), "");
-}
-
-// One producer, two consumers, two slots: every value arrives once at each lane, in order.
-TEST(FifoTest, SplitsBetweenTwoLanes) {
-  constexpr int kCount = 1000;
-  ptoas::FifoCluster cluster(3);
-  ptoas::FifoCluster::Shape shape{8, 2, 1, 2};
-  std::vector<int64_t> got[2];
-  std::vector<std::thread> threads;
-  threads.emplace_back([&] {
-    ptoas::FifoCluster::enter(&cluster, 0);
-    for (int64_t i = 0; i < kCount; ++i) {
-      std::memcpy(cluster.produce(0, shape), &i, 8);
-      cluster.publish(0);
-    }
-    cluster.leave();
-  });
-  for (int lane = 0; lane < 2; ++lane)
-    threads.emplace_back([&, lane] {
-      ptoas::FifoCluster::enter(&cluster, lane);
-      for (int i = 0; i < kCount; ++i) {
-        int64_t value = -1;
-        std::memcpy(&value, cluster.consume(0, shape), 8);
-        got[lane].push_back(value);
-        cluster.release(0);
-      }
-      cluster.leave();
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  for (int lane = 0; lane < 2; ++lane)
-    for (int64_t i = 0; i < kCount; ++i)
-      ASSERT_EQ(got[lane][i], i);
-}
-
-// Lane 1 starts behind what lane 0 takes of the same slot.
-TEST(FifoTest, UnevenHalves) {
-  ptoas::FifoCluster cluster(3);
-  ptoas::FifoCluster::Shape shape{8, 2, 1, 2};
-  int64_t offsets[2][3];
-  std::vector<std::thread> threads;
-  threads.emplace_back([&] {
-    ptoas::FifoCluster::enter(&cluster, 0);
-    for (int i = 0; i < 3; ++i) {
-      cluster.produce(0, shape);
-      cluster.publish(0);
-    }
-    cluster.leave();
-  });
-  for (int lane = 0; lane < 2; ++lane)
-    threads.emplace_back([&, lane] {
-      ptoas::FifoCluster::enter(&cluster, lane);
-      for (int i = 0; i < 3; ++i) {
-        cluster.consume(0, shape);
-        offsets[lane][i] = cluster.laneOffset(0, lane == 0 ? i + 3 : 1);
-        cluster.release(0);
-      }
-      cluster.leave();
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(offsets[0][i], 0);
-    EXPECT_EQ(offsets[1][i], i + 3);
-  }
-}
-
-TEST(FifoDeathTest, DeadlockIsReported) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(
-      {
-        ptoas::FifoCluster cluster(1);
-        ptoas::FifoCluster::enter(&cluster, 0);
-        cluster.consume(0, {8, 2, 1, 1});
-      },
-      testing::ExitedWithCode(1), "deadlock: every function of the cluster waits");
 }

@@ -5,26 +5,20 @@
 // One --arg, --out or --inout per kernel argument, in the order of the signature.
 // Scalars are written out, arrays are .npy files (bf16 as uint16 bit patterns);
 // --out and --inout files are overwritten with the final contents. Two entries are
-// the cube and the vector function of one cluster: they run together.
+// the cube and the vector function of one cluster: they run together. Block numbers
+// that a kernel takes as `%__pypto_spmd_…` arguments are not given: the launch knows them.
 //
 //===----------------------------------------------------------------------===//
-#include "ArgumentExtents.h"
-#include "EntryWrapper.h"
-#include "FifoRuntime.h"
 #include "GuardedMemory.h"
 #include "Npy.h"
-#include "ptoas/Dialect/PTO/IR/PTOOps.h"
-#include "ptoas/Driver/Assembler.h"
-#include "ptoas/Target/Native/Native.h"
-#include "support/SharedObject.h"
-#include "llvm/ADT/StringExtras.h"
+#include "mlir/Support/FileUtilities.h"
+#include "ptoas/Driver/Runner.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <chrono>
-#include <dlfcn.h>
-#include <optional>
-#include <thread>
 
 namespace cl = llvm::cl;
 using llvm::StringRef;
@@ -52,6 +46,13 @@ static cl::opt<std::string>
          cl::cat(category));
 static cl::opt<std::string> dump("dump", cl::desc("Write the stages of the native target here"),
                                  cl::value_desc("folder"), cl::cat(category));
+static cl::opt<bool> check("check",
+                           cl::desc("Report an access outside its tensor, and where it stands, "
+                                    "when the kernel makes it"),
+                           cl::cat(category));
+static cl::opt<std::string> trace("trace",
+                                  cl::desc("Write a Chrome/Perfetto trace of the run here"),
+                                  cl::value_desc("t.json"), cl::cat(category));
 static cl::opt<bool> noFuse("no-fuse", cl::desc("Run each instruction on its own"),
                             cl::cat(category));
 
@@ -63,17 +64,11 @@ struct Argument {
   std::unique_ptr<ptoas::GuardedMemory> memory; // what the kernel sees of it
 };
 
-using Entry = void (*)(void *words);
-
-// How often and where the kernels run. Linking in process resets every command line option of
-// the process, so these are read before it.
-struct Launch {
-  unsigned blocks = 1;
-  std::optional<unsigned> onlyBlock, timedRuns;
+struct TraceSpan {
+  std::string name;
+  double start, end; // microseconds
 };
 } // namespace
-
-static Launch launch;
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "Error: " << message << "\n";
@@ -102,173 +97,82 @@ static std::vector<Argument> collectArguments() {
   return ordered;
 }
 
-static StringRef npyDescr(mlir::Type element) {
-  namespace elem = mlir::pto::elem;
-  switch (elem::classify(element)) {
-  case elem::F16:
-    return "<f2";
-  case elem::BF16:
-    return "<u2";
-  case elem::F32:
-    return "<f4";
-  case elem::F64:
-    return "<f8";
-  case elem::I8:
-    return "|i1";
-  case elem::I16:
-    return "<i2";
-  case elem::I32:
-    return "<i4";
-  case elem::I64:
-    return "<i8";
-  case elem::UI16:
-    return "<u2";
-  case elem::UI32:
-    return "<u4";
-  case elem::UI64:
-    return "<u8";
-  case elem::I1:
-    return "|b1";
-  default:
-    return "|u1"; // ui8 and the bit patterns of eight-bit floats
-  }
+// How NumPy spells an element type; what it has no type for is passed as bit patterns.
+static StringRef npyDescr(StringRef element) {
+  return llvm::StringSwitch<StringRef>(element)
+      .Case("f16", "<f2")
+      .Case("bf16", "<u2")
+      .Case("f32", "<f4")
+      .Case("f64", "<f8")
+      .Case("i8", "|i1")
+      .Case("i16", "<i2")
+      .Case("i32", "<i4")
+      .Case("i64", "<i8")
+      .Case("ui16", "<u2")
+      .Case("ui32", "<u4")
+      .Case("ui64", "<u8")
+      .Case("i1", "|b1")
+      .Default("|u1"); // ui8 and the bit patterns of eight-bit floats
 }
 
-static llvm::Error readArguments(mlir::func::FuncOp kernel, std::vector<Argument> &arguments,
-                                 std::vector<uint64_t> &words) {
+static llvm::Error readArguments(const ptoas::Runner &runner, std::vector<Argument> &arguments,
+                                 std::vector<ptoas::RunnerValue> &values) {
   auto error = [](const llvm::Twine &text) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
   };
-  if (arguments.size() != kernel.getNumArguments())
-    return error("kernel '" + kernel.getName() + "' takes " +
-                 llvm::Twine(kernel.getNumArguments()) + " arguments, got " +
-                 llvm::Twine(arguments.size()) + " (--arg, --out, --inout)");
+  const std::vector<ptoas::RunnerArgument> &wanted = runner.arguments();
+  const std::string &kernel = runner.entryName();
+  if (arguments.size() != wanted.size())
+    return error("kernel '" + kernel + "' takes " + llvm::Twine(wanted.size()) +
+                 " arguments, got " + llvm::Twine(arguments.size()) + " (--arg, --out, --inout)");
   for (unsigned i = 0; i < arguments.size(); ++i) {
     Argument &argument = arguments[i];
-    mlir::Type type = kernel.getArgument(i).getType();
-    auto pointer = mlir::dyn_cast<mlir::pto::PtrType>(type);
-    std::string typeText;
-    llvm::raw_string_ostream(typeText) << type;
-    if (!pointer && !ptoas::isScalarArgument(type))
-      return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' has the type " +
-                   typeText + ": only !pto.ptr and scalars of up to 64 bits can be passed");
-    if (bool(pointer) != argument.isArray)
-      return error("argument " + llvm::Twine(i) + " of '" + kernel.getName() + "' is " +
-                   (pointer ? "an array: give a .npy file" : "a scalar: give a value") + ", got '" +
-                   argument.text + "'");
-    if (!pointer) {
-      mlir::FailureOr<uint64_t> word = ptoas::parseScalarWord(type, argument.text);
-      if (mlir::failed(word))
+    if (wanted[i].isPointer != argument.isArray)
+      return error("argument " + llvm::Twine(i) + " of '" + kernel + "' is " +
+                   (wanted[i].isPointer ? "an array: give a .npy file" : "a scalar: give a value") +
+                   ", got '" + argument.text + "'");
+    ptoas::RunnerValue value;
+    if (!wanted[i].isPointer) {
+      if (!runner.parseScalar(i, argument.text, value.word))
         return error("argument " + llvm::Twine(i) + ": '" + argument.text +
-                     "' is no value of type " + typeText);
-      words.push_back(*word);
+                     "' is no value of type " + wanted[i].type);
+      values.push_back(value);
       continue;
     }
     llvm::Expected<ptoas::NpyArray> array = ptoas::readNpy(argument.text);
     if (!array)
       return array.takeError();
     argument.array = std::move(*array);
-    StringRef wanted = npyDescr(pointer.getElementType());
+    StringRef descr = npyDescr(wanted[i].element);
     StringRef have = argument.array.descr;
-    if (have.drop_front() != wanted.drop_front())
+    if (have.drop_front() != descr.drop_front())
       return error(argument.text + ": element type '" + have + "' where argument " +
-                   llvm::Twine(i) + " needs '" + wanted + "'");
+                   llvm::Twine(i) + " needs '" + descr + "'");
     argument.memory = std::make_unique<ptoas::GuardedMemory>(
         ("argument " + llvm::Twine(i) + " ('" + argument.text + "')").str(), argument.array.data);
     if (!argument.memory->data())
       return error(argument.text + ": there is no memory for the array");
-    words.push_back(reinterpret_cast<uint64_t>(argument.memory->data()));
+    value.word = reinterpret_cast<uint64_t>(argument.memory->data());
+    value.bytes = static_cast<int64_t>(argument.array.data.size());
+    values.push_back(value);
   }
   return llvm::Error::success();
 }
 
-static std::vector<mlir::func::FuncOp> findEntries(mlir::ModuleOp module, std::string &problem) {
-  std::vector<mlir::func::FuncOp> found;
-  if (!entry.empty()) {
-    llvm::SmallVector<StringRef> names;
-    StringRef(entry).split(names, ',');
-    for (StringRef name : names) {
-      auto kernel = module.lookupSymbol<mlir::func::FuncOp>(name);
-      if (!kernel || kernel.isExternal()) {
-        problem = ("the module defines no function '" + name + "'").str();
-        return {};
-      }
-      found.push_back(kernel);
-    }
-    return found;
-  }
-  std::vector<mlir::func::FuncOp> all;
-  module.walk([&](mlir::func::FuncOp function) {
-    if (function.isExternal())
-      return;
-    all.push_back(function);
-    if (function->hasAttr("pto.entry"))
-      found.push_back(function);
-  });
-  if (found.empty() && all.size() == 1)
-    found = all;
-  if (found.size() != 1)
-    problem = "name the kernel with --entry";
-  return found.size() == 1 ? found : std::vector<mlir::func::FuncOp>();
-}
-
-// What the kernels ask for when they ask where they run.
-static void announce(int64_t block, int64_t lane, int64_t lanes, ptoas::FifoCluster *cluster) {
-  using SetBlock = void (*)(int64_t, int64_t, int64_t, int64_t);
-  if (auto setBlock = reinterpret_cast<SetBlock>(dlsym(RTLD_DEFAULT, "pto_set_block")))
-    setBlock(block, launch.blocks, lane, lanes);
-  ptoas::FifoCluster::enter(cluster, lane);
-}
-
-static bool isVectorKernel(mlir::func::FuncOp kernel) {
-  auto kind = kernel->getAttrOfType<mlir::pto::KernelKindAttr>("pto.kernel_kind");
-  return kind && kind.getValue() == mlir::pto::KernelKind::Vector;
-}
-
-// A FIFO without a split feeds one vector core only; the other has nothing to do.
-static bool usesBothLanes(mlir::func::FuncOp kernel) {
-  bool splits = false, joins = false;
-  kernel.walk([&](mlir::Operation *op) {
-    joins |= mlir::isa<mlir::pto::AivInitializePipeOp>(op);
-    if (auto split = op->getAttrOfType<mlir::IntegerAttr>("split"))
-      splits |= !split.getValue().isZero();
-  });
-  return splits || !joins;
-}
-
-struct Kernel {
-  Entry entry;
-  int lanes;
-};
-
-static void runBlock(int64_t block, const std::vector<Kernel> &kernels,
-                     std::vector<uint64_t> &words) {
-  int threadCount = 0;
-  for (const Kernel &kernel : kernels)
-    threadCount += kernel.lanes;
-  ptoas::FifoCluster cluster(threadCount);
-  if (kernels.size() == 1 && kernels[0].lanes == 1) {
-    announce(block, 0, 1, &cluster);
-    kernels[0].entry(words.data());
-    return;
-  }
-  std::vector<std::thread> threads;
-  for (const Kernel &kernel : kernels)
-    for (int lane = 0; lane < kernel.lanes; ++lane)
-      threads.emplace_back([&, lane] {
-        announce(block, lane, 2, &cluster);
-        kernel.entry(words.data());
-        cluster.leave();
-      });
-  for (std::thread &thread : threads)
-    thread.join();
-}
-
-static void runOnce(const std::vector<Kernel> &kernels, std::vector<uint64_t> &words) {
-  if (launch.onlyBlock)
-    return runBlock(*launch.onlyBlock, kernels, words);
-  for (unsigned i = 0; i < launch.blocks; ++i)
-    runBlock(i, kernels, words);
+// Chrome's trace format: one process, what was done one after the other.
+static llvm::Error writeTrace(StringRef path, const std::vector<TraceSpan> &spans) {
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code);
+  if (code)
+    return llvm::createStringError(code, path + ": " + code.message());
+  file << "{\"traceEvents\":[\n";
+  for (const TraceSpan &span : spans)
+    file << (&span == &spans.front() ? "" : ",\n")
+         << llvm::format(
+                "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f}",
+                span.name.c_str(), span.start, span.end - span.start);
+  file << "\n],\"displayTimeUnit\":\"ns\"}\n";
+  return llvm::Error::success();
 }
 
 static int run() {
@@ -276,69 +180,50 @@ static int run() {
     return fail("--blocks must be at least 1");
   if (block.getNumOccurrences() && block >= blocks)
     return fail("--block must be less than --blocks (" + llvm::Twine(blocks) + ")");
+  // Linking in process resets every command line option of the process, so all are read before it.
+  ptoas::Runner::Launch launch;
   launch.blocks = blocks;
   if (block.getNumOccurrences())
     launch.onlyBlock = block;
-  if (time_.getNumOccurrences())
-    launch.timedRuns = std::max(1u, time_.getValue());
+  const unsigned timedRuns = time_.getNumOccurrences() ? std::max(1u, time_.getValue()) : 0;
+  const std::string tracePath = trace;
+  ptoas::RunnerOptions options;
+  options.arch = arch;
+  options.entry = entry;
+  options.fuse = !noFuse;
+  options.check = check;
+  options.dumpDir = dump;
+
+  auto begin = std::chrono::steady_clock::now();
+  std::vector<TraceSpan> spans;
+  double last = 0;
+  auto done = [&](const llvm::Twine &what) {
+    double now =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    spans.push_back({what.str(), last, now});
+    last = now;
+    return spans.back().end - spans.back().start;
+  };
   std::string message;
-  ptoas::AssemblerOptions options;
-  if (arch.getNumOccurrences()) {
-    options.arch = ptoas::parseArchName(arch);
-    if (!options.arch)
-      return fail("invalid --pto-arch=" + arch + ", expected a2, a3 or a5");
-  }
-  ptoas::SourceFile source;
-  if (mlir::failed(source.open(input, options, message)))
+  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
+  if (!buffer)
+    return fail("could not open input file: " + message);
+  std::unique_ptr<ptoas::Runner> runner =
+      ptoas::Runner::open(buffer->getBuffer(), input, options, message, nullptr);
+  if (!runner)
     return fail(message);
-  mlir::OwningOpRef<mlir::ModuleOp> &module = source.module;
-
-  source.context.loadAllAvailableDialects();
-  std::vector<mlir::func::FuncOp> kernels = findEntries(*module, message);
-  if (kernels.empty())
-    return fail(message);
+  done("parse and verify");
   std::vector<Argument> arguments = collectArguments();
-  std::vector<uint64_t> words;
-  if (llvm::Error error = readArguments(kernels.front(), arguments, words))
+  std::vector<ptoas::RunnerValue> values;
+  if (llvm::Error error = readArguments(*runner, arguments, values))
     return fail(llvm::toString(std::move(error)));
-  std::vector<ptoas::ArgumentValue> values;
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    values.push_back({static_cast<int64_t>(arguments[i].array.data.size()), words[i]});
-  std::vector<int> lanes;
-  for (unsigned i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].getFunctionType() != kernels.front().getFunctionType())
-      return fail("the functions of one cluster must have the same signature");
-    if (mlir::failed(ptoas::checkArgumentExtents(kernels[i], values)))
-      return fail("an array is too small for '" + kernels[i].getName() + "'");
-    lanes.push_back(
-        kernels.size() > 1 && isVectorKernel(kernels[i]) && usesBothLanes(kernels[i]) ? 2 : 1);
-    if (mlir::failed(ptoas::addEntryWrapper(kernels[i], "__pto_run_" + std::to_string(i))))
-      return 1;
-  }
-
-  if (mlir::failed(ptoas::lowerForHost(*module)))
-    return fail("the module cannot be lowered for this machine");
-  ptoas::native::Options native;
-  native.dumpDir = dump;
-  native.fuse = !noFuse;
-  auto start = std::chrono::steady_clock::now();
-  mlir::FailureOr<std::vector<char>> object = ptoas::native::compileToSharedObject(*module, native);
-  if (mlir::failed(object))
-    return fail("native compilation failed");
-  pto::SharedObject loaded =
-      pto::SharedObject::fromBytes(object->data(), object->size(), "pto-run", message);
-  if (!loaded)
-    return fail("could not load the compiled kernel: " + message);
-  std::chrono::duration<double, std::milli> compileTime = std::chrono::steady_clock::now() - start;
-  std::vector<Kernel> entries;
-  for (unsigned i = 0; i < kernels.size(); ++i) {
-    auto function =
-        reinterpret_cast<Entry>(loaded.symbol(("__pto_run_" + std::to_string(i)).c_str()));
-    if (!function)
-      return fail("the compiled kernel lacks its entry");
-    entries.push_back({function, lanes[i]});
-  }
-  runOnce(entries, words);
+  done("read arguments");
+  if (!runner->checkExtents(values, message, nullptr) || !runner->compile(message, nullptr))
+    return fail(message);
+  done("compile");
+  if (!runner->run(values, launch, message))
+    return fail(message);
+  done("run " + runner->entryName());
   for (Argument &argument : arguments) {
     if (!argument.isWritten)
       continue;
@@ -346,20 +231,23 @@ static int run() {
     if (llvm::Error error = ptoas::writeNpy(argument.text, argument.array))
       return fail(llvm::toString(std::move(error)));
   }
+  done("write results");
 
-  if (launch.timedRuns) {
+  if (timedRuns) {
     // Results are written; further runs may change the arrays again.
     double best = 1e30;
-    for (unsigned i = 0; i < *launch.timedRuns; ++i) {
-      auto begin = std::chrono::steady_clock::now();
-      runOnce(entries, words);
-      best = std::min(
-          best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
-                    .count());
+    for (unsigned i = 0; i < timedRuns; ++i) {
+      if (!runner->run(values, launch, message))
+        return fail(message);
+      best = std::min(best, done("run " + runner->entryName()));
     }
-    llvm::outs() << llvm::format("compile %.2f ms, run %.2f us\n", compileTime.count(), best);
+    llvm::outs() << llvm::format("compile %.2f ms, run %.2f us\n", runner->compileMilliseconds(),
+                                 best);
     llvm::outs().flush();
   }
+  if (!tracePath.empty())
+    if (llvm::Error error = writeTrace(tracePath, spans))
+      return fail(llvm::toString(std::move(error)));
   return 0;
 }
 

@@ -79,6 +79,8 @@ private:
   Number ofArgument(BlockArgument argument) {
     if (argument.getOwner() != &kernel.getBody().front())
       return std::nullopt;
+    if (!values[argument.getArgNumber()].isKnown)
+      return std::nullopt;
     int64_t word = static_cast<int64_t>(values[argument.getArgNumber()].word);
     Type type = argument.getType();
     if (type.isIndex() || type.isSignlessInteger(64))

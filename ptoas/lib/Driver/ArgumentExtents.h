@@ -11,6 +11,7 @@ namespace ptoas {
 struct ArgumentValue {
   int64_t bytes = 0; // of an array
   uint64_t word = 0; // of a scalar
+  bool isKnown = true;
 };
 
 /// Fails, with a diagnostic at the op, when a view, a window or a scalar access of `kernel` that

@@ -6,7 +6,8 @@
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @cube
   // CHECK-NOT: initialize_pipe
-  // CHECK: %[[SLOT:.*]] = call @pto_fifo_produce(%c0_i32{{.*}}, %c2048_i64, %c4_i64, %c1_i32, %c2_i32) : (i32, i64, i64, i32, i32) -> !llvm.ptr
+  // CHECK: %[[PLACE:.*]] = call @pto_place() : () -> !llvm.ptr
+  // CHECK: %[[SLOT:.*]] = call @pto_fifo_produce(%[[PLACE]], %c0_i32{{.*}}, %c2048_i64, %c4_i64, %c1_i32, %c2_i32) : (!llvm.ptr, i32, i64, i64, i32, i32) -> !llvm.ptr
   // CHECK: %[[PTR:.*]] = builtin.unrealized_conversion_cast %[[SLOT]] : !llvm.ptr to !pto.ptr<f32>
   // CHECK: pto.make_tensor_view %[[PTR]]
   // CHECK: pto.tstore ins(%{{.*}} : !pto.tile_buf<acc{{.*}}) outs(%{{.*}} : !pto.partition_tensor_view<16x32xf32>)
@@ -20,9 +21,9 @@ module attributes {pto.target_arch = "a5"} {
 
   // CHECK-LABEL: func.func @vector
   // CHECK-NOT: reserve_buffer
+  // CHECK: %[[LANE:.*]] = pto.get_subblock_idx
   // CHECK: %[[TILE:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf32>
   // CHECK: call @pto_fifo_consume
-  // CHECK: %[[LANE:.*]] = pto.get_subblock_idx
   // CHECK: %[[ROW:.*]] = arith.muli
   // CHECK: pto.partition_view %{{.*}}, offsets = [%[[ROW]], %{{.*}}]
   // CHECK: pto.tload ins(%{{.*}} : !pto.partition_tensor_view<8x32xf32>) outs(%[[TILE]] :

@@ -1,6 +1,6 @@
 //===- NativeBinding.cpp - compile and load .pto text from Python ---------===//
 //
-// Two functions with C types, for ctypes. Loaded code stays loaded.
+// Functions with C types, for ctypes. Loaded code stays loaded.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,6 +10,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Driver/Assembler.h"
+#include "ptoas/Driver/Runner.h"
 #include "ptoas/Target/Native/Native.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -47,7 +49,7 @@ native_compile(const char *text, int fuse, int reuse, int isa, const char *dumpD
   };
   auto start = now();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context);
-  if (!module)
+  if (!module || mlir::failed(ptoas::lowerForHost(*module)))
     return fail();
   Options options;
   options.fuse = fuse;
@@ -85,3 +87,58 @@ extern "C" __attribute__((visibility("default"))) void *native_symbol(void *hand
                                                                       const char *name) {
   return dlsym(handle, name);
 }
+
+//===----------------------------------------------------------------------===//
+// The runner that pto-run and run_pto share
+//===----------------------------------------------------------------------===//
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+static void copyText(const std::string &text, char *to, int size) {
+  std::strncpy(to, text.c_str(), size - 1);
+  to[size - 1] = 0;
+}
+
+/// A compiled kernel, or null with what is wrong in `message`. On success `message` has one line
+/// `name type element bytes` per argument.
+EXPORTED void *runner_open(const char *text, const char *name, const char *arch, const char *entry,
+                           int check, char *message, int size) {
+  ptoas::RunnerOptions options;
+  options.arch = arch;
+  options.entry = entry;
+  options.check = check;
+  std::string problem, diagnostics;
+  auto runner = ptoas::Runner::open(text, name, options, problem, &diagnostics);
+  if (!runner || !runner->compile(problem, &diagnostics)) {
+    copyText(diagnostics + problem, message, size);
+    return nullptr;
+  }
+  std::string lines;
+  for (const ptoas::RunnerArgument &argument : runner->arguments())
+    lines += argument.name + " " + argument.type + " " + argument.element + " " +
+             std::to_string(argument.bytes) + "\n";
+  copyText(lines, message, size);
+  return runner.release();
+}
+
+/// Milliseconds that machine code took to make.
+EXPORTED double runner_compile_ms(void *runner) {
+  return static_cast<ptoas::Runner *>(runner)->compileMilliseconds();
+}
+
+/// 0, or 1 with the fault in `message`.
+EXPORTED int runner_run(void *handle, const uint64_t *words, const int64_t *bytes, int64_t blocks,
+                        char *message, int size) {
+  auto *runner = static_cast<ptoas::Runner *>(handle);
+  std::vector<ptoas::RunnerValue> values;
+  for (unsigned i = 0; i < runner->arguments().size(); ++i)
+    values.push_back({words[i], bytes[i]});
+  ptoas::Runner::Launch launch;
+  launch.blocks = blocks;
+  std::string problem;
+  bool ok = runner->run(values, launch, problem);
+  copyText(problem, message, size);
+  return ok ? 0 : 1;
+}
+
+EXPORTED void runner_close(void *runner) { delete static_cast<ptoas::Runner *>(runner); }

@@ -38,6 +38,8 @@ def _load_binding() -> ctypes.CDLL:
     binding = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     binding.native_compile.restype = ctypes.c_void_p
     binding.native_symbol.restype = ctypes.c_void_p
+    binding.runner_open.restype = ctypes.c_void_p
+    binding.runner_compile_ms.restype = ctypes.c_double
     return binding
 
 
@@ -76,6 +78,74 @@ class Code:
             else:
                 converted.append(arg)
         ctypes.CFUNCTYPE(None, *[type(c) for c in converted])(address)(*converted)
+
+
+class KernelFault(Exception):
+    """A kernel ended early: a check that failed, or a deadlock."""
+
+
+class Kernel:
+    """A compiled entry with all that a launch needs: clusters, block numbers, checks."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        entry: str = "",
+        arch: str = "",
+        check: bool = False,
+        name: str = "k.pto",
+    ):
+        message = ctypes.create_string_buffer(1 << 16)
+        self._handle = _binding.runner_open(
+            text.encode(),
+            name.encode(),
+            arch.encode(),
+            entry.encode(),
+            int(check),
+            message,
+            len(message),
+        )
+        said = message.value.decode()
+        if not self._handle:
+            raise CompileError(said)
+        # (name, type, element type, bytes of an element)
+        self.arguments = [tuple(line.rsplit(" ", 3)) for line in said.splitlines()]
+
+    @property
+    def compile_ms(self) -> float:
+        return _binding.runner_compile_ms(ctypes.c_void_p(self._handle))
+
+    def __call__(self, *args, blocks: int = 1) -> None:
+        assert len(args) == len(self.arguments), (
+            f"{len(self.arguments)} arguments: {self.arguments}"
+        )
+        words = (ctypes.c_uint64 * len(args))()
+        sizes = (ctypes.c_int64 * len(args))()
+        for i, (arg, (_, _, element, _)) in enumerate(zip(args, self.arguments)):
+            if isinstance(arg, np.ndarray):
+                words[i], sizes[i] = arg.ctypes.data, arg.nbytes
+            elif element in ("f32", "f16", "f64", "bf16"):
+                bits = np.array(arg, DTYPES.get(element, np.float64)).tobytes().ljust(8, b"\0")
+                words[i] = int.from_bytes(bits, "little")
+            else:
+                words[i] = int(arg) & (2**64 - 1)
+        message = ctypes.create_string_buffer(4096)
+        failed = _binding.runner_run(
+            ctypes.c_void_p(self._handle),
+            words,
+            sizes,
+            ctypes.c_int64(blocks),
+            message,
+            len(message),
+        )
+        if failed:
+            raise KernelFault(message.value.decode())
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            _binding.runner_close(ctypes.c_void_p(self._handle))
+            self._handle = None
 
 
 class Program:

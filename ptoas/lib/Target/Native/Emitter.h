@@ -124,6 +124,8 @@ private:
   llvm::Value *floorDivide(llvm::Value *x, llvm::Value *y);
   llvm::Value *divide(llvm::Value *x, llvm::Value *y, bool sign, bool remainder);
   llvm::Value *arrayElement(mlir::Operation &op, mlir::Value array, mlir::ValueRange indices);
+  llvm::Value *announced(int which);
+  llvm::Value *place();
   llvm::Constant *constantOfAttr(mlir::Attribute attr, mlir::Type type);
   // LlvmOps.cpp
   mlir::FailureOr<bool> emitLlvm(mlir::Operation &op);
@@ -174,6 +176,7 @@ private:
   mlir::Operation *current = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> pointerRoots;
   llvm::BasicBlock *entry = nullptr;
+  llvm::Value *announcedIds[4] = {}, *placeOfFunction = nullptr;
   llvm::Instruction *frame = nullptr; // placeholder
   llvm::SmallVector<llvm::ReturnInst *, 2> returns;
 };

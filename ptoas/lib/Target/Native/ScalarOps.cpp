@@ -336,6 +336,27 @@ Value *FunctionEmitter::arrayElement(mlir::Operation &op, mlir::Value array,
   return b.CreateGEP(typeOf(type.getElementType()), value(array), at);
 }
 
+/// Block and sub-block ids that the caller announced for its thread (pto_set_block). They are read
+/// at the start of the function: a function that waits may go on in another thread.
+Value *FunctionEmitter::announced(int which) {
+  if (!announcedIds[which]) {
+    IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(entry->getTerminator());
+    announcedIds[which] = callRuntime("pto_get_block", {b.getInt32(which)}, b.getInt64Ty());
+  }
+  return announcedIds[which];
+}
+
+/// Where the function runs (Cluster.h), asked for at its start for the same reason.
+Value *FunctionEmitter::place() {
+  if (!placeOfFunction) {
+    IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(entry->getTerminator());
+    placeOfFunction = callRuntime("pto_place", {}, b.getPtrTy());
+  }
+  return placeOfFunction;
+}
+
 FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
   if (auto load = dyn_cast<pto::LoadScalarOp>(op)) {
     if (group.storesGm())
@@ -398,7 +419,7 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
                 : isa<pto::GetBlockNumOp>(op)    ? 1
                 : isa<pto::GetSubblockIdxOp>(op) ? 2
                                                  : 3;
-    values[op.getResult(0)] = callRuntime("pto_get_block", {b.getInt32(which)}, b.getInt64Ty());
+    values[op.getResult(0)] = announced(which);
     return true;
   }
   if (auto array = dyn_cast<pto::DeclareEventIdArrayOp>(op)) {
@@ -450,14 +471,13 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
   if (auto meet = dyn_cast<pto::SyncAllOp>(op)) {
     flush();
     if (!meet.getWorkspace()) {
-      callRuntime("pto_sync_all", {b.getInt32(unsigned(meet.getCoreType()))});
+      callRuntime("pto_sync_all",
+                  {place(), b.getInt32(unsigned(meet.getCoreType())), announced(1)});
       return true;
     }
     auto view = views.find(meet.getWorkspace());
     Value *workspace = view != views.end() ? view->second.base : value(meet.getWorkspace());
-    Value *count = meet.getUsedCores()
-                       ? asIndex(meet.getUsedCores())
-                       : callRuntime("pto_get_block", {b.getInt32(1)}, b.getInt64Ty());
+    Value *count = meet.getUsedCores() ? asIndex(meet.getUsedCores()) : announced(1);
     callRuntime("pto_sync_soft", {workspace, count});
     return true;
   }

@@ -1,9 +1,9 @@
 //===- TileModel.cpp - what bytes the tile handles of a function stand for ===//
 //
-// CPU layout: tiles with boxes are kept row-major too. Nothing on this target
-// reads boxes, and handles of equal shape on equal bytes still agree; reshaping a
-// boxed tile to another shape is the one program that would see the difference,
-// and is refused.
+// CPU layout: tiles with boxes are kept dense: row by row, and in L1 column by column where boxes
+// and their insides are the other way round. Nothing on this target reads boxes, handles of
+// equal shape on equal bytes agree, and a tile read as its transpose by address or by reshape is
+// the transpose. Reshaping a boxed tile to another shape would see the difference, and is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "TileModel.h"
@@ -37,7 +37,9 @@ static void setStrides(TileInfo &info, pto::TileBufType type) {
   info.type = type;
   info.rows = type.getRows();
   info.cols = type.getCols();
-  bool colMajor = type.isColMajor() && !type.isBoxed();
+  bool transposedBoxes = type.getSpace() == pto::AddressSpace::Mat && !type.isColMajor() &&
+                         type.getSlayout() == pto::SLayout::ColMajor;
+  bool colMajor = type.isBoxed() ? transposedBoxes : type.isColMajor();
   info.rowStride = colMajor ? 1 : info.cols;
   info.colStride = colMajor ? info.rows : 1;
 }

@@ -4,11 +4,14 @@
 // with a split, this lane's half) from it. Slots and waiting belong to a run-time
 // library, which the functions call:
 //
-//   ptr  pto_fifo_produce(i32 fifo, i64 slotBytes, i64 slots, i32 producers, i32 consumers)
-//   void pto_fifo_publish(i32 fifo)
-//   ptr  pto_fifo_consume(i32 fifo, i64 slotBytes, i64 slots, i32 producers, i32 consumers)
-//   void pto_fifo_release(i32 fifo)
-//   i64  pto_fifo_lane_offset(i32 fifo, i64 extent)
+//   ptr  pto_place()
+//   ptr  pto_fifo_produce(ptr place, i32 fifo, i64 slotBytes, i64 slots, i32 producers, i32
+//   consumers) void pto_fifo_publish(ptr place, i32 fifo) ptr  pto_fifo_consume(ptr place, i32
+//   fifo, i64 slotBytes, i64 slots, i32 producers, i32 consumers) void pto_fifo_release(ptr place,
+//   i32 fifo) i64  pto_fifo_lane_offset(ptr place, i32 fifo, i64 extent)
+//
+// A function asks for its place and its lane at its start: while it waits it may move to
+// another thread.
 //
 // An odd extent splits unevenly: lane 0 takes what it asks for, and lane 1 starts behind
 // that; the library tells it where (pto_fifo_lane_offset, called between consume and release).
@@ -64,6 +67,7 @@ struct Slot {
 
 struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   std::map<int64_t, Slot> fifos;
+  DenseMap<Operation *, Value> places, lanes; // of functions
 
   // The producer's tile gives the slot its shape; vector lanes with a split fill half of it each.
   LogicalResult collect(Operation *push) {
@@ -102,12 +106,38 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     return function;
   }
 
+  // Who the function around `op` is to the library.
+  Value placeOf(Operation *op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    Value &place = places[function];
+    if (!place) {
+      auto pointer = LLVM::LLVMPointerType::get(&getContext());
+      func::FuncOp callee = declare("pto_place", {}, {pointer});
+      OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+      place = func::CallOp::create(builder, function.getLoc(), callee, ValueRange()).getResult(0);
+    }
+    return place;
+  }
+
+  Value laneOf(Operation *op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    Value &lane = lanes[function];
+    if (!lane) {
+      OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+      Location loc = function.getLoc();
+      lane =
+          arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                     GetSubblockIdxOp::create(builder, loc, builder.getI64Type()));
+    }
+    return lane;
+  }
+
   // The slot that a push or a pop works on, as a view of the whole matrix.
   Value openSlot(OpBuilder &builder, Operation *op, const Slot &slot, StringRef function) {
     Location loc = op->getLoc();
     Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    func::FuncOp callee = declare(function, {i32, i64, i64, i32, i32}, {pointer});
+    func::FuncOp callee = declare(function, {pointer, i32, i64, i64, i32, i32}, {pointer});
     auto number = [&](int64_t value, unsigned width) -> Value {
       return arith::ConstantIntOp::create(builder, loc, value, width);
     };
@@ -116,7 +146,7 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     Value address =
         func::CallOp::create(
             builder, loc, callee,
-            ValueRange{number(fifoOf(op), 32),
+            ValueRange{placeOf(op), number(fifoOf(op), 32),
                        number(slot.rows * slot.cols * getElementBytes(slot.element), 64),
                        number(slot.slots, 64), number(toVector ? 1 : lanes, 32),
                        number(toVector ? lanes : 1, 32)})
@@ -132,9 +162,10 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   }
 
   void closeSlot(OpBuilder &builder, Operation *op, StringRef function) {
-    func::FuncOp callee = declare(function, {builder.getI32Type()}, {});
+    Value place = placeOf(op);
+    func::FuncOp callee = declare(function, {place.getType(), builder.getI32Type()}, {});
     Value fifo = arith::ConstantIntOp::create(builder, op->getLoc(), fifoOf(op), 32);
-    func::CallOp::create(builder, op->getLoc(), callee, ValueRange{fifo});
+    func::CallOp::create(builder, op->getLoc(), callee, ValueRange{place, fifo});
   }
 
   // The part of the slot that belongs to `tile`: this lane's half where the FIFO splits.
@@ -144,18 +175,18 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     Value zero = constant(builder, loc, 0), row = zero, col = zero;
     if (halves && intAttr(op, "split", 0) >= 3) {
       Type i64 = builder.getI64Type();
-      func::FuncOp callee = declare("pto_fifo_lane_offset", {builder.getI32Type(), i64}, {i64});
+      Value place = placeOf(op);
+      func::FuncOp callee =
+          declare("pto_fifo_lane_offset", {place.getType(), builder.getI32Type(), i64}, {i64});
       Value fifo = arith::ConstantIntOp::create(builder, loc, fifoOf(op), 32);
       Value extent =
           arith::IndexCastOp::create(builder, loc, i64, slot.split == Rows ? validRow : validCol);
       Value offset =
-          func::CallOp::create(builder, loc, callee, ValueRange{fifo, extent}).getResult(0);
+          func::CallOp::create(builder, loc, callee, ValueRange{place, fifo, extent}).getResult(0);
       (slot.split == Rows ? row : col) =
           arith::IndexCastOp::create(builder, loc, builder.getIndexType(), offset);
     } else if (halves) {
-      Value lane =
-          arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                     GetSubblockIdxOp::create(builder, loc, builder.getI64Type()));
+      Value lane = laneOf(op);
       Value step = constant(builder, loc, slot.split == Rows ? tile.getRows() : tile.getCols());
       (slot.split == Rows ? row : col) = arith::MulIOp::create(builder, loc, lane, step);
     }

@@ -1,0 +1,106 @@
+//===- Cluster.h - the functions of one launch that run side by side ------===//
+//
+// Part of pto_kernels, which knows neither MLIR nor LLVM. A host that runs kernels with
+// FIFOs, meetings of blocks or checks makes a Cluster for each group of functions that
+// wait for each other, and calls each function through Cluster::run on a thread (or a
+// fiber) of its own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTOAS_TARGET_NATIVE_CLUSTER_H
+#define PTOAS_TARGET_NATIVE_CLUSTER_H
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptoas {
+
+class Cluster;
+
+/// Where a function runs, for as long as it runs. Compiled code reads it once, at its start
+/// (`pto_place`), because a fiber may go on in another thread.
+struct Place {
+  Cluster *cluster;
+  int64_t block;
+  int64_t lane;  // of the vector core; 0 for the cube
+  void *exit[5]; // where a fault goes on (__builtin_setjmp)
+};
+
+/// Functions that exchange tiles through FIFOs, or meet. FIFOs are apart for each block.
+/// Thread-safe.
+class __attribute__((visibility("default"))) Cluster {
+public:
+  /// How many functions will run: on vector cores, on cube cores, on either. When all that have not
+  /// ended wait for each other, all end with a fault instead of hanging.
+  Cluster(int vectors, int cubes, int both = 0)
+      : meetings_{{vectors + both}, {cubes + both}, {vectors + cubes + both}},
+        running_(vectors + cubes + both) {}
+
+  /// What a waiting member does so that others may use its thread; null: it sleeps.
+  using Yield = void (*)();
+
+  /// Calls `body(argument)` as a member. False when a fault ended it early; what it wrote until
+  /// then stays written. `body` must hold no C++ object that needs its destructor.
+  bool run(int64_t block, int64_t lane, void (*body)(void *), void *argument,
+           Yield yield = nullptr);
+
+  /// The first fault of any member; empty: none.
+  std::string fault();
+
+  /// Ends the calling member: never returns. Keeps `message` if it is the first.
+  [[noreturn]] static void fail(Place *place, const std::string &message);
+
+  struct Shape {
+    int64_t slotBytes, slots;
+    int producers, consumers; // members at either end: 2 where a FIFO splits its tiles
+  };
+  /// The next slot of this member: waits until every consumer has released it.
+  void *produce(Place *place, int fifo, const Shape &shape);
+  void publish(Place *place, int fifo);
+  /// The next slot of this member: waits until every producer has published it.
+  void *consume(Place *place, int fifo, const Shape &shape);
+  void release(Place *place, int fifo);
+  /// Where this lane's part of the slot it consumes begins: behind the extent of lane 0.
+  int64_t laneOffset(Place *place, int fifo, int64_t extent);
+
+  /// Waits for all members of a kind: 0 vector cores, 1 cube cores, 2 all.
+  void meet(Place *place, int kind);
+
+private:
+  struct Fifo {
+    Shape shape;
+    std::vector<char> bytes;
+    int64_t published[2] = {0, 0};    // slots that each producer has filled
+    int64_t released[2] = {0, 0};     // slots that each consumer has given back
+    std::map<int64_t, int64_t> lane0; // extent that lane 0 takes of a slot, until lane 1 has asked
+  };
+  struct Meeting {
+    int members;
+    int64_t arrived = 0;
+  };
+  Fifo &open(Place *place, int fifo, const Shape &shape);
+  Fifo &at(Place *place, int fifo) { return *fifos_.at({place->block, fifo}); }
+  /// False when a fault ends the waiting.
+  template <typename Ready> bool waitUntil(std::unique_lock<std::mutex> &lock, Ready ready);
+  void wakeAll();
+  void checkProgress();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Meeting meetings_[3];
+  int running_;
+  int waiting_ = 0; // since the last change
+  uint64_t changes_ = 0;
+  Yield yield_ = nullptr;
+  std::string fault_;
+  std::map<std::pair<int64_t, int>, std::unique_ptr<Fifo>> fifos_;
+};
+
+} // namespace ptoas
+
+#endif // PTOAS_TARGET_NATIVE_CLUSTER_H

@@ -1,0 +1,219 @@
+//===- cluster.cpp - functions that run side by side, and their FIFOs -----===//
+#include "ptoas/Target/Native/Cluster.h"
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+using ptoas::Cluster;
+using ptoas::Place;
+
+static thread_local Place *currentPlace = nullptr;
+
+// A fault leaves the function by a jump, over code that keeps nothing on its stack that must be
+// cleaned up: compiled kernels, and members of this file that have let go of their lock.
+__attribute__((noinline)) static bool call(Place *place, void (*body)(void *), void *argument) {
+  if (__builtin_setjmp(place->exit))
+    return false;
+  body(argument);
+  return true;
+}
+
+bool Cluster::run(int64_t block, int64_t lane, void (*body)(void *), void *argument, Yield yield) {
+  Place place{this, block, lane, {}};
+  Place *before = currentPlace;
+  currentPlace = &place;
+  if (yield) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    yield_ = yield;
+  }
+  bool ended = call(&place, body, argument);
+  currentPlace = before;
+  std::lock_guard<std::mutex> lock(mutex_);
+  --running_;
+  checkProgress();
+  return ended;
+}
+
+std::string Cluster::fault() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return fault_;
+}
+
+__attribute__((noinline)) static void leave(Place *place) { __builtin_longjmp(place->exit, 1); }
+
+void Cluster::fail(Place *place, const std::string &message) {
+  if (!place) {
+    std::fprintf(stderr, "Error: %s\n", message.c_str());
+    std::fflush(nullptr);
+    std::abort();
+  }
+  {
+    Cluster &cluster = *place->cluster;
+    std::lock_guard<std::mutex> lock(cluster.mutex_);
+    if (cluster.fault_.empty())
+      cluster.fault_ = message;
+    cluster.wakeAll();
+  }
+  leave(place);
+  __builtin_unreachable();
+}
+
+Cluster::Fifo &Cluster::open(Place *place, int fifo, const Shape &shape) {
+  std::unique_ptr<Fifo> &slot = fifos_[{place->block, fifo}];
+  if (!slot) {
+    slot = std::make_unique<Fifo>();
+    slot->shape = shape;
+    slot->bytes.resize(shape.slotBytes * shape.slots);
+  }
+  return *slot;
+}
+
+// The lane counts where an end has two members.
+static int endOf(Place *place, int members) {
+  return members == 2 ? static_cast<int>(place->lane & 1) : 0;
+}
+
+static int64_t slowest(const int64_t (&counts)[2], int members) {
+  return members == 2 ? std::min(counts[0], counts[1]) : counts[0];
+}
+
+void Cluster::checkProgress() {
+  if (running_ <= 0 || waiting_ < running_)
+    return;
+  if (fault_.empty())
+    fault_ = "deadlock: every function of the cluster waits for a FIFO that nobody fills or frees, "
+             "or for a meeting that others do not come to";
+  wakeAll();
+}
+
+template <typename Ready> bool Cluster::waitUntil(std::unique_lock<std::mutex> &lock, Ready ready) {
+  while (!ready()) {
+    if (!fault_.empty())
+      return false;
+    ++waiting_;
+    uint64_t seen = changes_;
+    checkProgress();
+    while (changes_ == seen) {
+      if (yield_) {
+        Yield yield = yield_;
+        lock.unlock();
+        yield();
+        lock.lock();
+      } else {
+        changed_.wait(lock);
+      }
+    }
+  }
+  return true;
+}
+
+void Cluster::wakeAll() {
+  waiting_ = 0;
+  ++changes_;
+  changed_.notify_all();
+}
+
+void *Cluster::produce(Place *place, int fifo, const Shape &shape) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Fifo &queue = open(place, fifo, shape);
+    int64_t number = queue.published[endOf(place, shape.producers)];
+    if (waitUntil(lock,
+                  [&] { return number - slowest(queue.released, shape.consumers) < shape.slots; }))
+      return queue.bytes.data() + number % shape.slots * shape.slotBytes;
+  }
+  leave(place);
+  __builtin_unreachable();
+}
+
+void Cluster::publish(Place *place, int fifo) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Fifo &queue = at(place, fifo);
+  ++queue.published[endOf(place, queue.shape.producers)];
+  wakeAll();
+}
+
+void *Cluster::consume(Place *place, int fifo, const Shape &shape) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Fifo &queue = open(place, fifo, shape);
+    int64_t number = queue.released[endOf(place, shape.consumers)];
+    if (waitUntil(lock, [&] { return slowest(queue.published, shape.producers) > number; }))
+      return queue.bytes.data() + number % shape.slots * shape.slotBytes;
+  }
+  leave(place);
+  __builtin_unreachable();
+}
+
+void Cluster::release(Place *place, int fifo) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Fifo &queue = at(place, fifo);
+  ++queue.released[endOf(place, queue.shape.consumers)];
+  wakeAll();
+}
+
+int64_t Cluster::laneOffset(Place *place, int fifo, int64_t extent) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Fifo &queue = at(place, fifo);
+    int64_t number = queue.released[endOf(place, queue.shape.consumers)];
+    if (place->lane == 0) {
+      queue.lane0[number] = extent;
+      wakeAll();
+      return 0;
+    }
+    if (waitUntil(lock, [&] { return queue.lane0.count(number) != 0; })) {
+      int64_t offset = queue.lane0[number];
+      queue.lane0.erase(number);
+      return offset;
+    }
+  }
+  leave(place);
+  __builtin_unreachable();
+}
+
+void Cluster::meet(Place *place, int kind) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Meeting &meeting = meetings_[kind];
+    int64_t goal = (meeting.arrived++ / meeting.members + 1) * meeting.members;
+    if (meeting.arrived >= goal)
+      wakeAll();
+    if (waitUntil(lock, [&] { return meeting.arrived >= goal; }))
+      return;
+  }
+  leave(place);
+}
+
+//===----------------------------------------------------------------------===//
+// What compiled kernels call (see LowerFifos.cpp)
+//===----------------------------------------------------------------------===//
+
+#define PTO_CLUSTER_API extern "C" __attribute__((visibility("default"), used))
+
+/// Where the calling function runs; null when its host made no cluster.
+PTO_CLUSTER_API Place *pto_place() { return currentPlace; }
+
+static Place *inCluster(Place *place) {
+  if (!place)
+    Cluster::fail(place, "a kernel uses a FIFO outside a cluster");
+  return place;
+}
+
+PTO_CLUSTER_API void *pto_fifo_produce(Place *place, int32_t fifo, int64_t slotBytes, int64_t slots,
+                                       int32_t producers, int32_t consumers) {
+  return inCluster(place)->cluster->produce(place, fifo, {slotBytes, slots, producers, consumers});
+}
+PTO_CLUSTER_API void pto_fifo_publish(Place *place, int32_t fifo) {
+  place->cluster->publish(place, fifo);
+}
+PTO_CLUSTER_API void *pto_fifo_consume(Place *place, int32_t fifo, int64_t slotBytes, int64_t slots,
+                                       int32_t producers, int32_t consumers) {
+  return inCluster(place)->cluster->consume(place, fifo, {slotBytes, slots, producers, consumers});
+}
+PTO_CLUSTER_API void pto_fifo_release(Place *place, int32_t fifo) {
+  place->cluster->release(place, fifo);
+}
+PTO_CLUSTER_API int64_t pto_fifo_lane_offset(Place *place, int32_t fifo, int64_t extent) {
+  return place->cluster->laneOffset(place, fifo, extent);
+}
