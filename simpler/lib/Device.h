@@ -84,6 +84,7 @@ public:
   bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
   int32_t writeTrace(const char *path);
   uint64_t traceStartTicks() const { return traceTicks_; }
+  uint64_t traceStartNanoseconds() const { return traceNanoseconds_; }
 
   /// One more executor for a thread the caller provides; null when there are kMaxExecutors.
   Executor *addExecutor();

@@ -30,7 +30,23 @@ typedef struct SimplerCallOptions {
   int32_t dep_gen;           // deps.json
   int32_t scope_stats;       // scope_stats/scope_stats.jsonl
   const char *output_prefix; // folder of these files
+  int32_t timing;            // 1: the times of timing slots are wanted (simpler_callable_times)
 } SimplerCallOptions;
+
+#define SIMPLER_TIMING_SLOTS 16
+
+/// Tasks of one timing slot; nanoseconds of CLOCK_MONOTONIC.
+typedef struct SimplerSlotTimes {
+  uint64_t first, last; // begin of the first block, end of the last
+  uint64_t busy;        // sum over blocks
+  uint64_t blocks;
+} SimplerSlotTimes;
+
+/// When a run began, its orchestration ended, and its last task ended.
+typedef struct SimplerRunTimes {
+  uint64_t begin, orchestrated, end;
+  SimplerSlotTimes slots[SIMPLER_TIMING_SLOTS]; // zeros unless options->timing
+} SimplerRunTimes;
 
 /// The image is copied. Null on failure: simpler_last_error says why (truncated image, missing
 /// symbol, object of another architecture, …).
@@ -44,6 +60,9 @@ SIMPLER_API int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable 
                                          const struct ChipTensor *tensors, int32_t num_tensors,
                                          const uint64_t *scalars, int32_t num_scalars,
                                          const SimplerCallOptions *options);
+
+/// Times of the run that this thread executed last.
+SIMPLER_API void simpler_callable_times(SimplerRunTimes *out);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 //===- RunLane.cpp - queueing, waiting, Ctrl-C ----------------------------===//
 #include "RunLane.h"
+#include "HostTrace.h"
 
 #include <csignal>
 
@@ -185,16 +186,27 @@ void RunLane::traceWrite(const std::string &path) {
     throw nb::value_error(simpler_last_error());
 }
 
-int32_t RunLane::runHere(const Loaded &callable, const std::vector<ChipTensor> &tensors,
+int32_t RunLane::execute(const Loaded &callable, const std::vector<ChipTensor> &tensors,
                          const std::vector<uint64_t> &scalars, const CallConfig &config,
-                         std::string &message) {
+                         std::string &message, uint64_t asked) {
   SimplerCallOptions options = config.options(hostBuildGraph_);
-  enter();
+  options.timing = hostTraceEnabled();
   int32_t status = simpler_callable_run(worker_, callable.callable, tensors.data(),
                                         static_cast<int32_t>(tensors.size()), scalars.data(),
                                         static_cast<int32_t>(scalars.size()), &options);
   if (status)
     message = simpler_last_error();
+  if (options.timing)
+    writeHostTrace(callable.hash, asked);
+  return status;
+}
+
+int32_t RunLane::runHere(const Loaded &callable, const std::vector<ChipTensor> &tensors,
+                         const std::vector<uint64_t> &scalars, const CallConfig &config,
+                         std::string &message) {
+  uint64_t asked = hostTraceEnabled() ? hostTraceNow() : 0;
+  enter();
+  int32_t status = execute(callable, tensors, scalars, config, message, asked);
   leave();
   return status;
 }
@@ -256,12 +268,9 @@ void RunLane::loop() {
     int32_t status = SIMPLER_INTERRUPTED;
     std::string message = "the run was cancelled before it started";
     if (!state->cancelled_.load()) {
-      SimplerCallOptions options = state->config_.options(hostBuildGraph_);
-      status =
-          simpler_callable_run(worker_, state->callable_->callable, state->tensors_.data(),
-                               static_cast<int32_t>(state->tensors_.size()), state->scalars_.data(),
-                               static_cast<int32_t>(state->scalars_.size()), &options);
-      message = status ? simpler_last_error() : "";
+      message.clear();
+      status = execute(*state->callable_, state->tensors_, state->scalars_, state->config_, message,
+                       hostTraceEnabled() ? hostTraceNow() : 0);
     }
     state->finish(status, std::move(message));
     leave();

@@ -68,6 +68,10 @@ public:
 
 private:
   friend class RunState;
+  /// `asked`: when the run was asked for, for the host trace.
+  int32_t execute(const Loaded &callable, const std::vector<ChipTensor> &tensors,
+                  const std::vector<uint64_t> &scalars, const CallConfig &config,
+                  std::string &message, uint64_t asked);
   void enter();
   void leave();
   void loop();

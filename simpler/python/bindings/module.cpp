@@ -7,7 +7,7 @@ NB_MODULE(_task_interface, m) {
   // not a leak to report.
   nb::set_leak_warnings(false);
   m.attr("__build_commit__") = SIMPLER_BUILD_COMMIT;
-  m.attr("HOST_STRACE_ENABLED") = false;
+  m.attr("HOST_STRACE_ENABLED") = true; // written when SIMPLER_HOST_STRACE=1
   m.attr("DEFAULT_LOG_THRESHOLD") = 25;
   m.attr("MAX_TENSOR_DIMS") = MAX_TENSOR_DIMS;
   simpler::py::bindTypes(m);

@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import enum
 import inspect
+import json
 import re
 import sys
 import time
@@ -274,6 +275,7 @@ class SceneTestCase:
                 args = self.generate_args(params)
                 golden = args.clone()
                 run(args, config)
+                self._write_names(config)
                 if options.skip_golden or settings.get("skip_golden"):
                     continue
                 self.compute_golden(golden, params)
@@ -328,6 +330,31 @@ class SceneTestCase:
         stamp = time.strftime("%Y%m%d_%H%M%S")
         name = re.sub(r"\W", "_", f"{type(self).__name__}_{case['name']}")
         config.output_prefix = f"outputs/{name}_{stamp}"
+
+    def _write_names(self, config: CallConfig) -> None:
+        """Beside the files of diagnostics, the names of kernels for the tools that show them."""
+        folder = Path(config.output_prefix or "")
+        if not config.output_prefix or not folder.is_dir():
+            return
+        specs = self.CALLABLE.get("callables", [self.CALLABLE])
+        for spec in specs:
+            if not isinstance(spec.get("orchestration"), dict):
+                continue
+            names = {
+                str(k["func_id"]): k.get("name") or Path(k["source"]).stem
+                for k in spec.get("incores", [])
+            }
+            entry = spec["orchestration"]["function_name"]
+            file = "name_map.json" if len(specs) == 1 else f"name_map_{spec['name']}.json"
+            (folder / file).write_text(
+                json.dumps(
+                    {
+                        "level": int(SceneTestLevel.CHIP),
+                        "orchestrator_name": entry,
+                        "callable_id_to_name": names,
+                    }
+                )
+            )
 
     @classmethod
     def run_module(cls, module: str) -> int:

@@ -1,0 +1,15 @@
+// Timing slots and scopes, for the tools that read what runs leave (spec 11.4).
+#include "kernels.h"
+
+ENTRY(two_slots) {
+  for (int32_t i = 0; i < 6; ++i) {
+    PTO2_SCOPE() {
+      CoreTaskArgs task;
+      task.add_inout(in.tensor(0).ref());
+      task.add_scalar(1, 1);
+      if (i < 4)
+        task.set_task_timing_slot(i < 3 ? 2 : 15);
+      rt_submit_aiv_task(AFFINE, task);
+    }
+  }
+}
