@@ -166,6 +166,79 @@ for config in (None, RunConfig(trace=os.path.join(os.path.dirname(path), "t.json
         assert "pypto.torch.launch" in line
 
 
+def test_diagnostic_runs_claim_before_they_do_anything(tmp_path):
+    body = (
+        JIT
+        + f"""
+mode.claim(mode.KERNEL)
+from pypto.runtime import RunConfig
+folder = {str(tmp_path / "out")!r}
+os.mkdir(folder)
+open(os.path.join(folder, "deps.json"), "w").write("of an earlier run")
+config = RunConfig(enable_dep_gen=True, enable_chip_swimlane=True, save_kernels_dir=folder)
+c = torch.zeros(16, 16)
+try:
+    double(torch.ones(16, 16), c, config=config)
+except RuntimeError as error:
+    print(error)
+print(open(os.path.join(folder, "deps.json")).read(), c.sum().item())
+"""
+    )
+    lines = run(body).splitlines()
+    assert "Cannot initialize PROGRAM mode" in lines[0]
+    assert lines[1] == "of an earlier run 0.0"
+
+
+def test_a_worker_that_is_started_directly_claims_program_mode():
+    body = """
+from pypto.runtime import ChipWorker
+made = ChipWorker()
+print(mode.current_mode())
+with made:
+    print(mode.current_mode())
+"""
+    assert run(body).split() == ["None", "program"]
+    refused = """
+from pypto.runtime import ChipWorker
+import simpler.worker
+def init(self, *a, **k):
+    print("a native Worker was initialised")
+simpler.worker.Worker.init = init
+mode.claim(mode.KERNEL)
+try:
+    ChipWorker().init()
+except RuntimeError as error:
+    print(error)
+"""
+    (line,) = run(refused).splitlines()
+    assert "Cannot initialize PROGRAM mode: this process already claimed KERNEL mode" in line
+
+
+def test_one_shot_distributed_execution_claims_before_it_touches_anything(tmp_path):
+    body = f"""
+import torch
+from pypto import runtime
+folder = {str(tmp_path)!r}
+old = os.path.join(folder, "dispatch_0.json")
+open(old, "w").write("of an earlier run")
+tensor = torch.ones(4)
+config = runtime.RunConfig(distributed_config=object(), save_kernels_dir=folder)
+
+def attempt():
+    try:
+        runtime.run(None, tensor, config=config)
+    except Exception as error:
+        return f"{{type(error).__name__}}: {{error}}", tensor.is_shared(), os.path.exists(old), mode.current_mode()
+
+print(in_child(attempt))  # nothing chosen: PROGRAM is chosen before the rest
+mode.claim(mode.KERNEL)
+print(attempt())
+"""
+    first, second = run(body).splitlines()
+    assert first.endswith("False, True, 'program')")
+    assert "Cannot initialize PROGRAM mode" in second and second.endswith("False, True, 'kernel')")
+
+
 def test_a_program_call_claims_before_it_runs_and_keeps_kernel_mode_out():
     body = (
         JIT

@@ -315,6 +315,12 @@ def test_all_required_interfaces_are_public():
     session.check_runtime_capability()
 
 
+def test_the_module_says_what_it_does_not_show():
+    assert "no evidence of correct results on a device" in " ".join(__doc__.split())
+    text = " ".join(session.check_runtime_capability.__doc__.split())
+    assert "says nothing about results on a device" in text
+
+
 def test_without_the_extension(torch_npu, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "torch_npu", torch_npu)

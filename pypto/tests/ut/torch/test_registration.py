@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import tomllib
+from pathlib import Path
 
 import pytest
 import torch
@@ -337,6 +339,24 @@ def test_definitions_live_as_long_as_the_callers_library():
         else name not in torch._C._dispatch_get_all_op_names()
     )
     assert torch._library.simple_registry.singleton.find(name).fake_impl.kernel is None
+
+
+def test_the_helper_installs_no_device_kernel(library):
+    SCALE.define(library, "scale")
+    name = f"{library.ns}::scale"
+    for key in ("CPU", "PrivateUse1", "CUDA", "AutogradPrivateUse1", "CompositeImplicitAutograd"):
+        assert not torch._C._dispatch_has_kernel_for_dispatch_key(name, key), key
+    x = torch.ones(3, 8)
+    with pytest.raises(NotImplementedError, match="'CPU' backend"):
+        getattr(torch.ops, library.ns).scale(x, 2, x.clone())
+
+
+def test_the_packages_requirement_of_torch_stays():
+    project = tomllib.loads((Path(__file__).resolve().parents[4] / "pyproject.toml").read_text())
+    assert project["project"]["dependencies"] == []
+    (torch_extra,) = project["project"]["optional-dependencies"]["torch"]
+    lowest = tuple(int(part) for part in torch_extra.partition(">=")[2].split("."))
+    assert lowest >= (2, 6), "2.0 and 2.1 have neither registration call and are not claimed"
 
 
 def test_importing_and_reloading_registers_nothing(run_without_optional_runtime):
