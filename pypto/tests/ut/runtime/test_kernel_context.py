@@ -406,6 +406,20 @@ def test_a_call_from_inside_enqueueing_is_refused(ready):
         ready.submit(made, None, lambda t: ready.submit(made, None, lambda t: None))
 
 
+def test_a_close_from_inside_enqueueing_is_refused_and_changes_nothing(ready):
+    made = registered(ready)
+    refused = []
+
+    def enqueue(ticket):
+        with pytest.raises(RuntimeError, match="from inside a call's enqueueing"):
+            ready.close()
+        refused.append(ready.state)
+        ticket.publish(FakeRun([], done=True))
+
+    ready.submit(made, None, enqueue)
+    assert refused == [S.READY] and ready.state is S.READY
+
+
 def test_a_ticket_takes_one_result(ready):
     made = registered(ready)
     ticket = ready.submit(made, None, publishing(FakeRun([])))
