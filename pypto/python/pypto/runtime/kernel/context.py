@@ -390,6 +390,8 @@ class KernelProcessManager:
                 raise RuntimeError(
                     "Kernel mode: close was called from inside init or another close"
                 )
+            if self._admitted == threading.get_ident():
+                raise RuntimeError("Kernel mode: close was called from inside a call's enqueueing")
             while self._state is ProcessState.INITIALIZING:
                 self._idle.wait()
             before = self._failure
