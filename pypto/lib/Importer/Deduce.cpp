@@ -136,6 +136,27 @@ bool Walker::deduceCreate(Bound &bound, std::vector<Val> &results) {
         return false;
       }
     }
+    if (op == "expand_clone") {
+      Val src;
+      if (!shapedArgument(bound, "src", src))
+        return false;
+      int widened = 0;
+      bool fits = src.rank() == 3 && target.rank() == 3 && src.dtype == target.dtype;
+      for (size_t i = 0; fits && i < 3; ++i) {
+        if (symbols.equal(src.shape[i], target.shape[i]) == true)
+          continue;
+        fits = src.shape[i] == Affine(1) && target.shape[i].isConstant();
+        ++widened;
+      }
+      if (!fits || widened > 1) {
+        invalid(*bound.call,
+                function +
+                    ": one axis of extent 1 of a rank 3 source becomes the target's extent, "
+                    "the others are equal; source and target are " +
+                    describe(src) + " and " + describe(target));
+        return false;
+      }
+    }
     results.push_back(resultLike(target, target.dtype));
     return true;
   }

@@ -634,6 +634,8 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     SmallVector<Value> sizes(memoryOf(window.argument).dims);
     Tile positions = tile(gather.getIdx());
     Value from = partition(window, sizes);
+    if (!from)
+      return failure();
     bool rowsOfMemory = gather.getCoalesce() == "row";
     Value to = define(result, rowsOfMemory ? declared(0) : positions.rows,
                       rowsOfMemory ? declared(1) : positions.cols)
@@ -654,6 +656,8 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     Window window = windowOf(scatter.getOut());
     SmallVector<Value> sizes(memoryOf(window.argument).dims);
     Value to = partition(window, sizes);
+    if (!to)
+      return failure();
     instruction(name, {tile(scatter.getSrc()).handle, tile(scatter.getIdx()).handle, to});
     return success();
   }

@@ -244,155 +244,6 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
   return success();
 }
 
-/// Positions in the whole source tile of elements that `index` names along `dim`.
-Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int64_t dim) {
-  auto type = cast<TileType>(positions.getType());
-  auto bare =
-      TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
-  Type element = type.getElementType();
-  int64_t rows = type.getShape()[0], cols = type.getShape()[1], stride = colsOf(source);
-  Value start = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
-  Value scale = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, stride));
-  if (dim == 1) {
-    auto line = TileType::get({1, rows}, element);
-    Value base = make("mul", line, {make("arange", line, start), scale});
-    base = make("reshape", TileType::get({rows, 1}, element), base);
-    return make("row_expand_add", bare, {positions, base});
-  }
-  Value base = make("arange", TileType::get({1, cols}, element), start);
-  return make("col_expand_add", bare, {make("mul", bare, {positions, scale}), base});
-}
-
-LogicalResult TensorToTile::lowerGather(GatherOp op) {
-  Value source = tile(op.getInput()), positions = tile(op.getIndex());
-  TileType type = flatTileType(op.getType());
-  if (!op.getFlat()) {
-    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()),
-                      indexShape = shapeOf(op.getIndex().getType());
-    int64_t rank = shape.size(), dim = op.getDim(); // the getter is unsigned
-    if (dim < 0)
-      dim += rank;
-    bool planes = rank > 2 && (rowAxis(shape) != rank - 2 || rowAxis(indexShape) != rank - 2);
-    if (dim < rank - 2 || planes)
-      return op.emitError(
-          "gather: only the last two axes of one plane can be gathered in a kernel");
-    positions = flatPositions(positions, shape, dim == rank - 1 ? 1 : 0);
-  }
-  map.map(op.getResult(),
-          make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
-  return success();
-}
-
-/// The instruction leaves 0 where it writes nothing. `scatter` applies it to given values; ones
-/// sent along the same way tell which elements of `target` stay.
-Value TensorToTile::scatterInto(Value target, Value source,
-                                llvm::function_ref<Value(Value, Value)> scatter) {
-  auto like = cast<TileType>(target.getType());
-  Type element = like.getElementType();
-  unsigned width = element.getIntOrFloatBitWidth();
-  Type f16 = b.getF16Type();
-  Type one = width == 32 ? Type(b.getF32Type()) : width == 16 ? f16 : element;
-  auto typed = [&](TileType t, Type of) {
-    return TileType::get(t.getShape(), of, MemorySpace::None, t.getValid());
-  };
-  Value values = scatter(splat(typed(like, element), 0), source);
-  Value marks =
-      scatter(splat(typed(like, one), 0), splat(typed(cast<TileType>(source.getType()), one), 1));
-  if (width < 16) { // comparisons take wider elements
-    marks = make("cast", typed(like, f16), marks, attr("mode", b.getStringAttr("rint")));
-    one = f16;
-  }
-  Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(one, 0));
-  Value untouched =
-      make("cmp", maskOf(like), {marks, zero}, attr("cmp_type", b.getStringAttr("eq")));
-  return make("sel", typed(like, element), {untouched, target, values});
-}
-
-LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
-  Value target = tile(op.getInput()), positions = tile(op.getIndex()), source = tile(op.getSrc());
-  TileType type = flatTileType(op.getType());
-  NamedAttribute flat = attr("flat", b.getBoolAttr(true));
-  if (op.getFlat()) {
-    map.map(op.getResult(), make("scatter", type, {target, positions, source}, flat));
-    return success();
-  }
-  ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
-  positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
-  map.map(op.getResult(), scatterInto(target, source, [&](Value into, Value values) {
-            return make("scatter", into.getType(), {into, positions, values}, flat);
-          }));
-  return success();
-}
-
-LogicalResult TensorToTile::lowerScatterMask(ScatterMaskOp op) {
-  Value target = tile(op.getDst()), source = tile(op.getSrc());
-  NamedAttribute pattern = attr("mask_pattern", op.getMaskPatternAttr());
-  auto scatter = [&](Value into, Value values) {
-    return make("scatter_mask", into.getType(), {into, values}, pattern);
-  };
-  map.map(op.getResult(), op.getKeep() ? scatterInto(target, source, scatter)
-                                       : make("scatter_mask", flatTileType(op.getType()),
-                                              {target, source}, pattern));
-  return success();
-}
-
-LogicalResult TensorToTile::lowerScatterUpdate(ScatterUpdateOp op) {
-  Value rows = tile(op.getIndex()), source = tile(op.getSrc()), target = tile(op.getInput());
-  auto indexType = cast<TileType>(rows.getType());
-  auto sourceType = cast<TileType>(source.getType());
-  TileType type = cast<TileType>(target.getType());
-  int64_t count = indexType.getShape()[0] * indexType.getShape()[1],
-          cols = sourceType.getShape()[1];
-  auto bare =
-      TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
-  // The input stays as it is: the rows go to a copy (made where the input lives on).
-  auto loop = scf::ForOp::create(b, loc, index(0), index(count), index(1), ValueRange{target});
-  loop.getResult(0).setType(bare);
-  loop.getRegionIterArg(0).setType(bare);
-  Block *outside = b.getInsertionBlock();
-  b.setInsertionPointToStart(loop.getBody());
-  Value i = loop.getInductionVar();
-  Value width = index(indexType.getShape()[1]);
-  Value at = make(
-      "read", indexType.getElementType(),
-      {rows, arith::DivSIOp::create(b, loc, i, width), arith::RemSIOp::create(b, loc, i, width)});
-  Value row = make("scalar_cast", b.getIndexType(), at);
-  Value line = make("slice", TileType::get({1, cols}, sourceType.getElementType()),
-                    {source, index(1), index(cols), i, index(0)},
-                    attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0})));
-  Value next = make("assemble", bare, {loop.getRegionIterArg(0), line, row, index(0)});
-  scf::YieldOp::create(b, loc, next);
-  b.setInsertionPointToEnd(outside);
-  map.map(op.getResult(), loop.getResult(0));
-  return success();
-}
-
-LogicalResult TensorToTile::lowerGatherRow(GatherRowOp op) {
-  Value target = map.lookup(op.getDst()), source = map.lookup(op.getSrc());
-  if (!isa<TileType>(target.getType()) || !isa<TensorType>(source.getType()))
-    return op.emitError("gather_row moves rows of global memory to an on-chip tile");
-  auto type = cast<TileType>(target.getType());
-  SmallVector<int64_t> window(op->getAttrOfType<DenseI64ArrayAttr>("shapes").asArrayRef());
-  SmallVector<Value> offsets = mapped(op.getSrcOffset());
-  while (window.size() < offsets.size())
-    window.insert(window.begin(), 1);
-  Value rows =
-      load(source, op.getSrc().getType(), window, offsets, mapped(op.getValidShape()),
-           type.getMemorySpace() == MemorySpace::Mat ? MemorySpace::Mat : MemorySpace::Vec);
-  if (op.getTranspose()) {
-    auto t = cast<TileType>(rows.getType());
-    SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
-    rows =
-        make("transpose",
-             TileType::get({t.getShape()[1], t.getShape()[0]}, t.getElementType(),
-                           MemorySpace::None, valid),
-             rows, {attr("axis1", b.getI64IntegerAttr(0)), attr("axis2", b.getI64IntegerAttr(1))});
-  }
-  auto [row, col] = flatIndex(shapeOf(op.getDst().getType()), mapped(op.getDstOffset()));
-  map.map(op.getResult(), make("assemble", type, {target, rows, row, col}));
-  return success();
-}
-
 LogicalResult TensorToTile::lowerSplit(SplitAivOp op) {
   // The lanes run one after the other; the second starts with what the first left.
   Block &body = op.getRegion().front();
@@ -446,7 +297,11 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     return lowerGatherRow(o);
   if (isa<SinOp, CosOp>(op))
     return lowerSineCosine(op, isa<CosOp>(op));
-  if (family == "paged_gather" || family == "expand_clone" || family == "matmul_mx")
+  if (auto o = dyn_cast<PagedGatherOp>(op))
+    return lowerPagedGather(o);
+  if (auto o = dyn_cast<ExpandCloneOp>(op))
+    return lowerExpandClone(o);
+  if (family == "matmul_mx")
     return op->emitError() << "pl." << name << " is not supported in kernels of this target yet";
   if (isa<AivShardOp>(op) || isa<AicGatherOp>(op)) {
     Value x = tile(op->getOperand(0));

@@ -173,10 +173,23 @@ Value PtoEmitter::viewOf(unsigned argument) {
     bool columns = memory.columnMajor || (rank >= 2 && constantOf(memory.strides[rank - 2]) == 1 &&
                                           constantOf(memory.strides[rank - 1]) != 1);
     auto layout = pto::LayoutAttr::get(b.getContext(), columns ? pto::Layout::Dn : pto::Layout::Nd);
+    SmallVector<Value> dims(memory.dims), strides(memory.strides);
+    if (memory.isColumn()) {
+      // The planes of packed columns follow each other: one long column.
+      Value length = dims[0];
+      for (Value extent : ArrayRef(dims).slice(1, rank - 2)) {
+        auto known = constantOf(length), more = constantOf(extent);
+        length = known && more ? index(*known * *more)
+                               : Value(arith::MulIOp::create(b, loc, length, extent));
+      }
+      open.resize(2);
+      dims = {length, index(1)};
+      strides = {index(1), length};
+    }
     memory.view =
         pto::MakeTensorViewOp::create(b, old.getArgument(argument).getLoc(),
                                       pto::TensorViewType::get(open, type.getElementType()),
-                                      memory.pointer, memory.dims, memory.strides, layout);
+                                      memory.pointer, dims, strides, layout);
   }
   return memory.view;
 }
@@ -186,8 +199,32 @@ Value PtoEmitter::partition(const Window &window, ArrayRef<Value> sizes) {
   for (Value size : sizes)
     extents.push_back(constantOf(size).value_or(ShapedType::kDynamic));
   Type element = elementTypeOf(old.getArgument(window.argument).getType());
-  return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(extents, element),
-                                      viewOf(window.argument), window.offsets, sizes);
+  const Memory &memory = memoryOf(window.argument);
+  if (!memory.isColumn())
+    return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(extents, element),
+                                        viewOf(window.argument), window.offsets, sizes);
+  // Elements of the long column that follow each other: below the first extent that is not 1,
+  // planes are whole.
+  Value length = index(1);
+  for (auto [axis, size] : llvm::enumerate(sizes.drop_back())) {
+    auto known = constantOf(length), more = constantOf(size);
+    bool whole = size == memory.dims[axis] || (more && more == constantOf(memory.dims[axis]));
+    if (known == 1) {
+      length = size;
+    } else if (!whole) {
+      emitError(loc) << "a window of several columns [.., 1] that does not take them whole (axis "
+                     << axis << "); take one column at a time, in a loop";
+      return Value();
+    } else {
+      length = known && more ? index(*known * *more)
+                             : Value(arith::MulIOp::create(b, loc, length, size));
+    }
+  }
+  SmallVector<int64_t> lengths = {constantOf(length).value_or(ShapedType::kDynamic), 1};
+  Value view = viewOf(window.argument);
+  return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(lengths, element),
+                                      view, ValueRange{flatOffset(window, {}), index(0)},
+                                      ValueRange{length, index(1)});
 }
 
 Value PtoEmitter::flatOffset(const Window &window, ArrayRef<Value> indices) {
@@ -239,6 +276,8 @@ LogicalResult PtoEmitter::emitLoad(LoadOp op) {
         return op.emitError("a window with several leading axes must be valid along all of them");
   Tile &to = define(op.getResult(), rows, cols);
   Value from = partition(window, sizes);
+  if (!from)
+    return failure();
   instruction("tload", {from, to.handle}, {}, {1, 1, 0, 0, 0, 0});
   return success();
 }
@@ -265,6 +304,8 @@ LogicalResult PtoEmitter::emitStore(StoreOp op) {
     return op.emitError(
         "a partly valid value cannot be written to a window with several leading axes");
   Value to = partition(window, sizes);
+  if (!to)
+    return failure();
   auto atomic = pto::AtomicTypeAttr::get(b.getContext(), op.getAtomic() == "add"
                                                              ? pto::AtomicType::AtomicAdd
                                                              : pto::AtomicType::AtomicNone);

@@ -55,6 +55,7 @@ private:
     llvm::SmallVector<Value> dims, strides;
     Value view; // made on first use
     bool columnMajor = false;
+    bool isColumn() const { return columnMajor && dims.size() > 2; } // [.., M, 1], packed
   };
   /// A window of a parameter: offsets per axis, and the axes that the value still has.
   struct Window {
@@ -79,6 +80,7 @@ private:
   Window windowOf(Value tensor);
   Memory &memoryOf(unsigned argument) { return memories[argument]; }
   Value viewOf(unsigned argument);
+  /// The window as a pto view; null after an error.
   Value partition(const Window &window, Ref<Value> sizes);
   Value flatOffset(const Window &window, Ref<Value> indices);
 

@@ -61,6 +61,8 @@ private:
   mlir::LogicalResult lowerScatterMask(ScatterMaskOp op);
   Value scatterInto(Value target, Value source, llvm::function_ref<Value(Value, Value)> scatter);
   mlir::LogicalResult lowerScatterUpdate(ScatterUpdateOp op);
+  mlir::LogicalResult lowerPagedGather(PagedGatherOp op);
+  mlir::LogicalResult lowerExpandClone(ExpandCloneOp op);
   mlir::LogicalResult lowerGatherRow(GatherRowOp op);
   mlir::LogicalResult lowerSineCosine(mlir::Operation *op, bool cosine);
   Value flatPositions(Value index, Ref<int64_t> sourceShape, int64_t dim);
