@@ -238,10 +238,12 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
 
 /// compile_lowered(text, options) -> dict
 PyObject *compileLoweredText(PyObject *, PyObject *arguments) {
-  const char *source;
+  PyObject *text, *given;
+  if (!PyArg_ParseTuple(arguments, "UO!", &text, &PyDict_Type, &given))
+    return nullptr;
   Py_ssize_t length;
-  PyObject *given;
-  if (!PyArg_ParseTuple(arguments, "s#O!", &source, &length, &PyDict_Type, &given))
+  const char *source = PyUnicode_AsUTF8AndSize(text, &length);
+  if (!source)
     return nullptr;
   CompileOptions options;
   options.reuseMemory = flag(given, "reuse", options.reuseMemory);
