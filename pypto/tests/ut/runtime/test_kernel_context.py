@@ -58,8 +58,8 @@ class Watcher:
         if self.fail:
             raise self.fail
 
-    def abandon(self):
-        self.log.append("abandon")
+    def abandon(self, reason):
+        self.log.append(f"abandon: {reason}")
 
 
 # Start.

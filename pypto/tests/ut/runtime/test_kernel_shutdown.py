@@ -30,8 +30,8 @@ class Manager:
         if self.error:
             raise self.error
 
-    def abandon(self):
-        self.log.append("abandon")
+    def abandon(self, reason):
+        self.log.append(f"abandon: {reason}")
 
 
 @pytest.fixture
@@ -90,7 +90,8 @@ def test_what_cannot_be_closed_is_kept_and_said(log):
     teardown.install(torch_npu, manager, kept.append)
     with pytest.warns(RuntimeWarning, match="retained until process exit .OSError: device lost"):
         assert torch_npu._C._npu_shutdown_synchronize() is True
-    assert log == ["close", "abandon", "synchronize"] and kept == [manager]
+    reason = "kernel mode could not be closed (device lost)"
+    assert log == ["close", f"abandon: {reason}", "synchronize"] and kept == [manager]
 
 
 def test_warnings_as_errors_do_not_stop_the_shutdown(log, capsys):

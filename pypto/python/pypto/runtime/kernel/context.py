@@ -63,8 +63,9 @@ class Participant(Protocol):
     def drain(self) -> None:
         """Waits for its launches; raises if it cannot."""
 
-    def abandon(self) -> None:
-        """The context cannot be closed, or was a parent's: keep everything until the process exits."""
+    def abandon(self, reason: str) -> None:
+        """The context cannot be closed, or was a parent's: keep everything until the process exits, and
+        refuse what is asked for, because of `reason`."""
 
 
 class KernelProcessManager:
@@ -414,11 +415,11 @@ class KernelProcessManager:
             self._registrations.clear()
             self._move(ProcessState.CLOSED)
 
-    def abandon(self) -> None:
+    def abandon(self, reason: str) -> None:
         """Tells the participants that nothing of this context will be closed. Takes no lock: for a
         forked child, and for an exit that is not safe."""
         for participant in self._participants:
-            participant.abandon()
+            participant.abandon(reason)
 
 
 def _conflict(bound: Any, requested: Any) -> str:
@@ -458,7 +459,7 @@ def _replace_in_child() -> None:
 
     _inherited.append(_manager)
     teardown.keep_until_exit(_manager)
-    _manager.abandon()
+    _manager.abandon(_execution_mode.SPAWN_HINT)
 
 
 _execution_mode.on_fork_in_child(_replace_in_child)

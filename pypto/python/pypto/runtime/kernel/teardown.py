@@ -88,7 +88,7 @@ class _OnceAtExit:
             self._manager.close()
         except BaseException as error:
             self._keep(self._manager)
-            self._manager.abandon()
+            self._manager.abandon(f"kernel mode could not be closed ({error})")
             _warn(error)
 
 

@@ -229,3 +229,70 @@ torch_npu._C._npu_shutdown = lambda success: (print(manager.state.name, y.sum().
     lines, after, err = program(body)
     assert lines == ["False"]
     assert after == ["at exit READY", "CLOSED 1280.0"] and err == ""
+
+
+# The public launch in a process that has called init.
+
+
+def test_launches_follow_the_process(program):
+    body = """
+scale = names["scale"]
+x, y = torch.ones(16, 16, device="npu"), torch.zeros(16, 16, device="npu")
+pypto.torch.prepare(scale, x, 2.0, y)
+pypto.torch.init()
+pypto.torch.launch(scale, x, 3.0, y)
+print(y.sum().item())
+
+reader, writer = os.pipe()
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    try:
+        pypto.torch.launch(scale, x, 9.0, y)
+    except RuntimeError as error:
+        os.write(writer, str(error).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+print(os.read(reader, 10000).decode())
+
+torch.ops.load_library(os.environ["PTO_GATES"])
+torch.npu.synchronize()
+torch.ops.npu_ext.gate_stream()
+pypto.torch.launch(scale, x, 5.0, y)
+threading.Timer(0.3, torch.ops.npu_ext.open_gates).start()
+context.manager().close()
+print(context.manager().state.name, y.sum().item())
+try:
+    pypto.torch.launch(scale, x, 7.0, y)
+except RuntimeError as error:
+    print(error)
+print(y.sum().item())
+"""
+    lines, after, err = program(body)
+    assert lines[0] == "768.0"
+    assert "'spawn'" in lines[1]
+    assert lines[2] == "CLOSED 1280.0"
+    assert "CLOSED" in lines[3] and lines[4] == "1280.0"
+    assert (after, err) == ([], "")
+
+
+def test_exit_with_launches_in_flight(program):
+    body = """
+scale = names["scale"]
+x, y = torch.ones(16, 16, device="npu"), torch.zeros(16, 16, device="npu")
+pypto.torch.prepare(scale, x, 2.0, y)
+pypto.torch.init()
+torch.ops.load_library(os.environ["PTO_GATES"])
+torch.npu.synchronize()
+torch.ops.npu_ext.gate_stream()
+for _ in range(100):
+    pypto.torch.launch(scale, x, 5.0, y)
+    pypto.torch.launch(scale, y, 2.0, x)
+    x = x * 0.1
+threading.Timer(0.3, torch.ops.npu_ext.open_gates).start()
+original = torch_npu._C._npu_shutdown
+torch_npu._C._npu_shutdown = lambda success: (
+    print(context.manager().state.name, round(x.sum().item(), 2), flush=True), original(success))
+"""
+    lines, after, err = program(body)
+    assert (lines, after, err) == ([], ["CLOSED 256.0"], "")
