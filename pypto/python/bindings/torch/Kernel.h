@@ -31,6 +31,7 @@ struct Param {
   at::ScalarType dtype = at::ScalarType::Undefined; ///< Undefined: the argument decides
   std::vector<int64_t> shape;                       ///< -1: any extent
   bool anyShape = false;
+  const pto::DType *scalar = nullptr; ///< of a number, null: any
 
   bool written() const { return tensor && direction != Slot::In; }
 };

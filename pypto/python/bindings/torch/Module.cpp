@@ -74,6 +74,8 @@ PyObject *makeKernel(PyTypeObject *type, PyObject *args, PyObject *) {
     param.direction = directionOf(direction);
     if (param.tensor)
       param.dtype = dtypeOf(dtype);
+    else if (*dtype)
+      param.scalar = pto::dtypeByName(dtype);
     param.anyShape = shape == Py_None;
     if (!param.anyShape)
       param.shape = integers(shape);
@@ -226,7 +228,9 @@ bool readArguments(const Kernel &kernel, PyObject *const *args, size_t count,
     const Param &param = kernel.params[i];
     if (!param.tensor) {
       values.push_back(numberOf(args[i]));
-      if (values.back().isNone())
+      const c10::IValue &number = values.back();
+      if (number.isNone() || (param.scalar && number.isBool() != (param.scalar->name == "BOOL")) ||
+          (param.scalar && number.isDouble() && !param.scalar->isFloat()))
         return false;
       continue;
     }

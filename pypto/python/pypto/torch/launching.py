@@ -65,15 +65,10 @@ def kernel_of(kernel: Any, example: Sequence[Any] | None = None):
     if isinstance(kernel, bridge.core().JITFunction):
         _check_form(kernel)
         made = _from_jit(kernel, example)
-    elif hasattr(kernel, "_header") and hasattr(kernel, "_executable"):
-        made = _from_program(kernel)
-    elif hasattr(kernel, "metadata") and hasattr(kernel, "load"):
-        made = _from_artifact(kernel)
+    elif not _is_compiled(kernel):
+        raise _no_kernel(kernel)
     else:
-        raise ArgumentTypeError(
-            f"{type(kernel).__name__} is no kernel",
-            hint="pass a function decorated with @pl.jit, or what ir.compile returned",
-        )
+        made = _from_artifact(kernel)
     kernel.__pypto_torch__ = made
     return made
 
@@ -92,15 +87,24 @@ def params_of(kernel: Any, example: Sequence[Any] | None = None) -> tuple[ParamI
                     hint=f"annotate it, as in {name}: pl.Tensor[[M, N], pl.FP32], or give example=",
                 )
             found.append(param or _like(name, value))
-        open_directions = any(
-            not _has_direction(kernel.impl.annotations.get(name)) for name in kernel.impl.names
-        )
-        if open_directions and example is not None:
+        if open_names(kernel) and example is not None:
             found = _with_directions(found, _compile(kernel, _stand_ins(example))[0])
         return tuple(found)
-    if hasattr(kernel, "metadata"):
-        return tuple(kernel.metadata.params)
-    return tuple(_of_slot(slot) for slot in kernel._header["slots"])
+    if not _is_compiled(kernel):
+        raise _no_kernel(kernel)
+    return tuple(kernel.metadata.params)
+
+
+def open_names(kernel: Any) -> list[str]:
+    """Parameters of a `@pl.jit` function that no annotation says the direction of."""
+    if not isinstance(kernel, bridge.core().JITFunction):
+        return []
+    annotations = kernel.impl.annotations
+    return [
+        name
+        for name in kernel.impl.names
+        if not isinstance(annotations.get(name), (Annotation, dtypes.DataType))
+    ]
 
 
 def compile_for(kernel: Any, made: Any, args: Sequence[Any]) -> None:
@@ -149,6 +153,8 @@ def order(kernel: Any, args: tuple, kwargs: dict[str, Any]) -> tuple:
     if isinstance(kernel, bridge.core().JITFunction):
         values = kernel.impl._by_name(args, dict(kwargs))
         return tuple(values[name] for name in kernel.impl.names if name in values)
+    if not _is_compiled(kernel):
+        raise _no_kernel(kernel)
     names = _names(kernel)
     for name in kwargs:
         if name not in names:
@@ -170,8 +176,8 @@ class _Admission:
         for index in range(torch.npu.device_count()):
             torch.npu.synchronize(index)
 
-    def abandon(self) -> None:
-        extension().set_admission("the process's kernel context was abandoned")
+    def abandon(self, reason: str) -> None:
+        extension().set_admission(reason)
 
 
 # Kernels of each kind.
@@ -193,26 +199,8 @@ def _from_jit(kernel: Any, example: Sequence[Any] | None):
     return made
 
 
-def _from_program(program: Any):
-    if any(slot[0] == "baked" for slot in program._header["slots"]):
-        raise ArgumentTypeError(
-            f"{program.name}: constants are compiled into this program",
-            hint="launch the @pl.jit function, which compiles for each value",
-        )
-    made = extension().Kernel(
-        program.name,
-        [_row(param, False) for param in params_of(program)],
-        None,
-        lambda *args: compile_for(program, made, args),
-    )
-    made.add(program._executable)
-    return made
-
-
 def _from_artifact(artifact: Any):
-    from pypto.ir.artifact import ArtifactExecutionMode
-
-    artifact.require(ArtifactExecutionMode.KERNEL)
+    """Of what ir.compile returned, whose contract allows a call with all its parameters."""
     loaded = artifact.load()
     made = extension().Kernel(
         loaded.executable.__name__,
@@ -252,10 +240,6 @@ def _annotated(name: str, annotation: Any) -> ParamInfo | None:
     )
 
 
-def _has_direction(annotation: Any) -> bool:
-    return isinstance(annotation, (Annotation, dtypes.DataType))
-
-
 def _like(name: str, value: Any) -> ParamInfo:
     """The parameter that an argument would be for."""
     import torch
@@ -271,20 +255,6 @@ def _like(name: str, value: Any) -> ParamInfo:
         if isinstance(value, kind):
             return ParamInfo(name, ParamDirection.In, None, dtypes.ALL[dtype])
     raise ArgumentTypeError(f"{name}: takes a tensor or a number, got {type(value).__name__}")
-
-
-def _of_slot(slot: Sequence[Any]) -> ParamInfo:
-    if slot[0] == "tensor":
-        _, name, direction, dtype, shape, dynamic, strides = slot
-        return ParamInfo(
-            name,
-            _DIRECTIONS[direction],
-            tuple(shape),
-            dtypes.ALL[dtype],
-            dim_names=tuple(dynamic),
-            strides=tuple(strides),
-        )
-    return ParamInfo(slot[1], ParamDirection.In, None, dtypes.ALL[slot[2]])
 
 
 def _with_directions(params: list[ParamInfo], header: dict[str, Any]) -> list[ParamInfo]:
@@ -343,6 +313,17 @@ def _refuse_in_capture(what: str) -> None:
         raise RuntimeError(
             f"{what}: a graph is being captured; Kernel capture requires warmup outside capture"
         )
+
+
+def _is_compiled(kernel: Any) -> bool:
+    return hasattr(kernel, "metadata") and hasattr(kernel, "load")
+
+
+def _no_kernel(kernel: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"{type(kernel).__name__} is no kernel",
+        hint="pass a function decorated with @pl.jit, or what ir.compile returned",
+    )
 
 
 def _check_form(kernel: Any) -> None:

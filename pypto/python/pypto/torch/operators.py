@@ -14,15 +14,15 @@ import inspect
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from pypto.errors import ArgumentTypeError, ArgumentValueError
-from pypto.ir.param_info import ParamInfo
+from pypto.ir.param_info import ParamDirection, ParamInfo
 from pypto.ir.type_tables import DISPATCHER_KINDS, torch_dtype
-from pypto.torch.launching import extension, kernel_of, params_of
+from pypto.torch.launching import extension, kernel_of, open_names, params_of
 from pypto.torch.registration import RegistrationSignature, _check_name, _check_scalar
 
 _RESERVED = "_pypto_"
@@ -122,7 +122,14 @@ class _Builder:
         self.kernel = kernel
         self.backward = backward
         self.native = kernel_of(kernel, example)
-        self.params = params_of(kernel, example)
+        # Of a parameter without annotation the compiler knows that it is written, not that nobody reads
+        # what was there before; naming its shape says that.
+        self.params = tuple(
+            replace(param, direction=ParamDirection.Out)
+            if param.name in (outputs or {}) and param.name in open_names(kernel)
+            else param
+            for param in params_of(kernel, example)
+        )
         self.signature = RegistrationSignature(self.params)
         self.outputs = _outputs(self.qualified, self.params, outputs or {})
         self.library: Any = None
