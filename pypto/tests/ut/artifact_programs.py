@@ -124,7 +124,7 @@ class Predicate:
              y: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):
         t = pl.create_tensor([16, 16], dtype=pl.FP32)
         t = self.copy(x, t)
-        y, tid = pl.submit(self.copy, t, y, predicate=(n, [0], "gt", 0))
+        y, tid = pl.submit(self.copy, t, y, predicate=(n[0] > 0))
         return y
 """
 
