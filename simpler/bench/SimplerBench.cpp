@@ -189,6 +189,49 @@ void speedUp(SimplerWorker *two) {
   simpler_worker_destroy(one);
 }
 
+/// A grid of tasks with three tensors and a scalar each, as a graph of 1024 nodes. The peer is the
+/// same body submitted plainly.
+void replay(SimplerWorker *worker) {
+  constexpr int kSide = 32, kTasks = kSide * kSide, kCalls = 40;
+  std::vector<float> memory((kSide + 1) * (kSide + 1) * 16);
+  auto views = cells(memory);
+  uint32_t shape[1] = {static_cast<uint32_t>(memory.size())};
+  ChipTensor whole = make_tensor_external(memory.data(), shape, 1);
+  struct Body {
+    SimplerRun *run;
+    std::vector<ChipTensor> *views;
+  };
+  auto body = [](void *context) {
+    auto *b = static_cast<Body *>(context);
+    for (int i = 1; i <= kSide; ++i)
+      for (int j = 1; j <= kSide; ++j) {
+        int at = i * (kSide + 1) + j;
+        submit3(b->run, (*b->views)[at - kSide - 1], (*b->views)[at - 1], (*b->views)[at],
+                SIMPLER_ARG_INOUT);
+      }
+  };
+  const ChipTensor *boundary[1] = {&whole};
+  const uint8_t tags[1] = {SIMPLER_ARG_INOUT};
+  auto measure = [&](bool graph) {
+    return best(25,
+                [&] {
+                  orchestrate(worker, [&](SimplerRun *run) {
+                    Body context{run, &views};
+                    for (int call = 0; call < kCalls; ++call) {
+                      if (graph)
+                        simpler_submit_graph(run, 1, body, &context, boundary, tags, 1, nullptr, 0);
+                      else
+                        body(&context);
+                    }
+                  });
+                }) /
+           (kTasks * kCalls) * 1e9;
+  };
+  double plain = measure(false), replayed = measure(true);
+  goal("replay of a recorded graph, per task", replayed, 40, "ns");
+  row("replay of a recorded graph, per task", replayed, plain, "plain submit", "ns", 1);
+}
+
 long residentKiB() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -233,6 +276,32 @@ void steadyState(SimplerWorker *worker) {
   };
   orchestrate(worker, body);
   goal("heap allocations per task, steady state", static_cast<double>(counted) / 40000, 0, "");
+
+  // Replays, with a tensor of the graph's own and arguments that move.
+  orchestrate(worker, [&](SimplerRun *run) {
+    auto graph = [](void *context) {
+      auto *c = static_cast<std::pair<SimplerRun *, const ChipTensor *> *>(context);
+      ChipTensor middle;
+      uint32_t shape[1] = {16};
+      simpler_alloc(c->first, &middle, shape, 1, 0, 0, nullptr);
+      submit3(c->first, c->second[0], c->second[1], middle, SIMPLER_ARG_OUTPUT_EXISTING);
+      submit3(c->first, middle, c->second[1], c->second[2], SIMPLER_ARG_INOUT);
+    };
+    auto round = [&] {
+      for (int i = 0; i < 20000; ++i) {
+        std::pair<SimplerRun *, const ChipTensor *> context{run, &views[i % 250]};
+        const ChipTensor *tensors[3] = {&views[i % 250], &views[i % 250 + 1], &views[i % 250 + 2]};
+        const uint8_t tags[3] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
+        simpler_submit_graph(run, 2, graph, &context, tensors, tags, 3, nullptr, 0);
+      }
+    };
+    round();
+    long before = allocations.load();
+    round();
+    counted = allocations.load() - before;
+  });
+  goal("heap allocations per replayed task, steady state", static_cast<double>(counted) / 40000, 0,
+       "");
 }
 
 void traceCost() {
@@ -277,6 +346,7 @@ int main(int argc, char **argv) {
   chains(worker, threads);
   independent(worker, threads);
   wave(worker, threads);
+  replay(worker);
   speedUp(worker);
   steadyState(worker);
   traceCost();

@@ -44,12 +44,21 @@ public:
     if (--buffer->references == 0)
       recycle(buffer);
   }
+  /// A buffer that is kept for one purpose does not count as live while it is idle.
+  void park(const Buffer *buffer) {
+    live_ -= buffer->bytes;
+    parked_ += buffer->bytes;
+  }
+  void unpark(const Buffer *buffer) {
+    parked_ -= buffer->bytes;
+    live_ += buffer->bytes;
+  }
   /// Frees cached memory down to `bytes`.
   void trim(uint64_t bytes);
 
   uint64_t liveBytes() const { return live_; }
   uint64_t peakBytes() const { return peak_; }
-  uint64_t heldBytes() const { return live_ + cached_; }
+  uint64_t heldBytes() const { return live_ + cached_ + parked_; }
   void resetPeak() { peak_ = live_; }
   static uint64_t capacityFor(uint64_t bytes);
 
@@ -60,7 +69,7 @@ private:
   void recycle(Buffer *buffer);
 
   Buffer *free_[kClasses] = {};
-  uint64_t live_ = 0, cached_ = 0, peak_ = 0;
+  uint64_t live_ = 0, cached_ = 0, parked_ = 0, peak_ = 0;
 };
 
 } // namespace simpler

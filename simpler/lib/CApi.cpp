@@ -88,6 +88,21 @@ uint64_t simpler_submit(SimplerRun *run, const SimplerKernel *kernel,
   return run->submit(submission);
 }
 
+uint64_t simpler_submit_graph(SimplerRun *run, uint64_t key, void (*body)(void *), void *context,
+                              const ChipTensor *const *tensors, const uint8_t *tags,
+                              int32_t numTensors, const uint64_t *scalars, int32_t numScalars) {
+  GraphCall call;
+  call.id = key;
+  call.body = body;
+  call.context = context;
+  call.tensors = tensors;
+  call.tags = tags;
+  call.numTensors = numTensors;
+  call.scalars = scalars;
+  call.numScalars = numScalars;
+  return run->submitGraph(call);
+}
+
 void simpler_alloc(SimplerRun *run, ChipTensor *out, const uint32_t *shapes, uint32_t ndims,
                    uint8_t dtype, uint8_t manualDep, const uint64_t *init) {
   run->allocate(*out, shapes, ndims, dtype, manualDep != 0, init);

@@ -105,6 +105,11 @@ const char *LoadedObject::soname() const {
   return nullptr;
 }
 
+uint64_t SimplerCallable::nextSerial() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1) + 1;
+}
+
 bool SimplerCallable::load(const void *image, size_t bytes, std::string &error) {
   CallableImage header;
   if (bytes < sizeof(header)) {
@@ -131,6 +136,16 @@ bool SimplerCallable::load(const void *image, size_t bytes, std::string &error) 
     error = "the orchestration object " + why;
     return false;
   }
+  direct = static_cast<const SimplerOrchestration *>(
+      orchestration.symbol((entryName + "__orchestration").c_str()));
+  if (direct && direct->version != SIMPLER_ORCHESTRATION_VERSION) {
+    error = "the orchestration '" + entryName + "' is of version " +
+            std::to_string(direct->version) + ", this runtime takes " +
+            std::to_string(SIMPLER_ORCHESTRATION_VERSION) + "; compile it again";
+    return false;
+  }
+  if (direct) // its kernels are in the same object
+    return true;
   auto need = [&](const std::string &name, const char *hint) -> void * {
     void *address = name.empty() ? nullptr : orchestration.symbol(name.c_str());
     if (!address && error.empty())
@@ -195,4 +210,39 @@ bool SimplerCallable::load(const void *image, size_t bytes, std::string &error) 
     objects.push_back(std::move(object));
   }
   return true;
+}
+
+std::string SimplerCallable::mismatch(const ChipTensor *tensors, int32_t numTensors,
+                                      int32_t numScalars) const {
+  if (numTensors != direct->num_tensors || numScalars != direct->num_scalars)
+    return "'" + entryName + "' expects " + std::to_string(direct->num_tensors) + " tensors and " +
+           std::to_string(direct->num_scalars) + " scalars, the call gives " +
+           std::to_string(numTensors) + " and " + std::to_string(numScalars);
+  for (int32_t i = 0; i < numTensors; ++i) {
+    const ChipTensor &t = tensors[i];
+    const SimplerParam &p = direct->params[i];
+    auto wrong = [&](const std::string &what) {
+      return "'" + entryName + "': tensor " + std::to_string(i) + " " + what;
+    };
+    if (t.ndims != p.ndims)
+      return wrong("has rank " + std::to_string(t.ndims) + ", expected is " +
+                   std::to_string(p.ndims));
+    if (static_cast<int64_t>(t.dtype) != p.dtype)
+      return wrong(std::string("is ") + get_dtype_name(t.dtype) + ", expected is " +
+                   get_dtype_name(static_cast<DataType>(p.dtype)));
+    if (t.buffer.addr == 0 && t.numel())
+      return wrong("has no memory");
+    int64_t packed = 1;
+    for (uint32_t d = t.ndims; d-- > 0;) {
+      int64_t stride = p.strides[d] ? p.strides[d] : packed;
+      if (p.shapes[d] >= 0 && t.shapes[d] != p.shapes[d])
+        return wrong("has " + std::to_string(t.shapes[d]) + " elements along axis " +
+                     std::to_string(d) + ", expected are " + std::to_string(p.shapes[d]));
+      if (t.shapes[d] > 1 && t.strides[d] != stride)
+        return wrong("has stride " + std::to_string(t.strides[d]) + " along axis " +
+                     std::to_string(d) + ", expected is " + std::to_string(stride));
+      packed *= t.shapes[d] ? t.shapes[d] : 1;
+    }
+  }
+  return "";
 }

@@ -42,9 +42,15 @@ struct SimplerCallable {
                                                                                  : nullptr;
   }
   int32_t kernelId(const SimplerKernel *kernel) const {
-    return kernel ? static_cast<int32_t>(kernel - kernels.data()) : -1;
+    bool own = kernel >= kernels.data() && kernel < kernels.data() + kernels.size();
+    return own ? static_cast<int32_t>(kernel - kernels.data()) : -1;
   }
+  /// What does not fit `direct`, or "".
+  std::string mismatch(const ChipTensor *tensors, int32_t numTensors, int32_t numScalars) const;
 
+  /// Tells callables apart that were loaded at one address, one after the other.
+  const uint64_t serial = nextSerial();
+  static uint64_t nextSerial();
   simpler::LoadedObject orchestration;
   std::vector<simpler::LoadedObject> objects;
   std::vector<SimplerKernel> kernels; // by func_id; fn null where there is none
@@ -55,6 +61,7 @@ struct SimplerCallable {
   BindFn bind = nullptr;
   CallFn call = nullptr;
   ConfigFn callConfig = nullptr;
+  const SimplerOrchestration *direct = nullptr; // machine code; the entries above are null
 };
 
 #endif // SIMPLER_CALLABLE_H

@@ -1,8 +1,10 @@
 //===- CallableRun.cpp - the table behind pto_orchestration_api.h ---------===//
 #include "Callable.h"
+#include "Clock.h"
 #include "DescriptorArena.h"
 #include "Log.h"
 #include "RunOrchestration.h"
+#include "RunTimes.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,7 +30,8 @@ struct CallableRun : PTO2Runtime {
   };
   std::vector<Saved> saved;
   Recorder *recorder = nullptr;
-  bool protects = false; // some host tensor is IN
+  RunTimes *times = nullptr; // when the times of timing slots are wanted
+  bool protects = false;     // some host tensor is IN
 
   static CallableRun &of(PTO2Runtime *runtime) { return *static_cast<CallableRun *>(runtime); }
   void saveIfReadOnly(const ChipTensor &written);
@@ -169,6 +172,7 @@ SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task)
   submission.tags = tags;
   submission.numTensors = task->num_args;
   submission.scalars = task->scalars;
+  submission.scalarSources = task->scalar_sources;
   submission.numScalars = task->num_scalars;
   submission.launch = &launch;
   if (self.recorder) [[unlikely]]
@@ -176,6 +180,8 @@ SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task)
   uint64_t id = run.submit(submission);
   if (id == SIMPLER_NO_TASK)
     return nothing();
+  if (self.times) [[unlikely]]
+    self.times->note(id, task->timing_slot);
   return {PTO2TaskId{id}, outputs, made};
 }
 
@@ -227,25 +233,47 @@ void setData(PTO2Runtime *runtime, const ChipTensor *tensor, uint32_t ndims,
   self.run->setElement(*tensor, wide, ndims, bits);
 }
 
-/// A graph is a scope of its own: its temporaries die with it, its tasks find their
-/// predecessors by region like all others. The id is a task that follows all of them.
-PTO2TaskId submitGraph(PTO2Runtime *runtime, uint64_t, void (*body)(void *), void *context,
-                       const SimplerOrchArg *args, int32_t numArgs, const uint64_t *, int32_t) {
+/// A graph is a scope of its own: its temporaries die with it.
+PTO2TaskId submitGraph(PTO2Runtime *runtime, const SimplerOrchGraph *graph) {
   CallableRun &self = CallableRun::of(runtime);
   SimplerRun &run = *self.run;
-  for (int32_t i = 0; i < numArgs; ++i)
-    if (args[i].create) {
+  const ChipTensor *tensors[128];
+  uint8_t tags[128];
+  for (int32_t i = 0; i < graph->num_args; ++i) {
+    tensors[i] = graph->args[i].tensor;
+    tags[i] = static_cast<uint8_t>(graph->args[i].tag);
+    if (graph->args[i].create) {
       run.fail(SIMPLER_INVALID_ARGS,
                "rt_submit_graph: argument %d is a TensorCreateInfo; a graph's boundary takes "
                "existing tensors only",
                i);
       return PTO2TaskId::invalid();
     }
-  uint64_t first = run.nextTaskId();
-  scopeBegin(runtime, PTO2ScopeMode::AUTO, nullptr);
-  body(context);
-  uint64_t id = run.submitBarrierAfter(first);
-  scopeEnd(runtime);
+  }
+  GraphCall call;
+  call.owner = self.callable->serial;
+  call.id = graph->id;
+  call.function = graph->function;
+  call.config = graph->config;
+  call.numConfig = graph->num_config;
+  call.body = graph->body;
+  call.context = graph->context;
+  call.tensors = tensors;
+  call.tags = tags;
+  call.numTensors = graph->num_args;
+  call.scalars = graph->scalars;
+  call.numScalars = graph->num_scalars;
+  call.scalarsRead = graph->scalars_read;
+  call.plain = self.times != nullptr;
+  if (self.protects) {
+    call.beforeWrite = [](void *context, const ChipTensor &written) {
+      static_cast<CallableRun *>(context)->saveIfReadOnly(written);
+    };
+    call.beforeWriteContext = &self;
+  }
+  DescriptorArena::Mark mark = self.outputs.mark();
+  uint64_t id = run.submitGraph(call);
+  self.outputs.release(mark);
   return PTO2TaskId{id};
 }
 
@@ -294,6 +322,12 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
   self.callable = callable;
   self.tensors = tensors;
   self.numTensors = numTensors;
+  if (callable->direct) {
+    if (std::string why = callable->mismatch(tensors, numTensors, numScalars); !why.empty()) {
+      setLastError(why);
+      return SIMPLER_INVALID_ARGS;
+    }
+  }
   for (int32_t direction : callable->signature)
     self.protects |= direction == static_cast<int32_t>(ArgDirection::IN);
   if (callable->config) {
@@ -326,17 +360,30 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
   std::unique_ptr<Recorder> recorder;
   bool diagnostics = options && (options->swimlane || options->dump_args || options->pmu ||
                                  options->dep_gen || options->scope_stats);
-  bool ownTrace = diagnostics && (options->swimlane || options->pmu) && !device.tracing();
+  RunTimes slots;
+  bool timing = options && options->timing;
+  if (timing)
+    self.times = &slots;
+  bool ownTrace =
+      ((diagnostics && (options->swimlane || options->pmu)) || timing) && !device.tracing();
   if (ownTrace)
     device.startTrace();
+  SimplerRunTimes &times = RunTimes::last();
+  times = SimplerRunTimes{nanoseconds(), 0, 0, {}};
   int32_t status = runOrchestration(
       device, runOptions,
       [&](SimplerRun &run) {
         self.run = &run;
+        struct Orchestrated {
+          SimplerRunTimes &times;
+          ~Orchestrated() { times.orchestrated = nanoseconds(); }
+        } orchestrated{times};
         if (diagnostics) {
           recorder = std::make_unique<Recorder>(*options, callable, run.tag());
           run.recorder = self.recorder = recorder.get();
         }
+        if (callable->direct) // generated code writes no parameter that it calls IN
+          return callable->direct->fn(&run, tensors, scalars);
         callable->bind(&self);
         struct Unbind {
           SimplerCallable *callable;
@@ -345,9 +392,12 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
         callable->call(callable->entry, tensors, numTensors, scalars, numScalars);
       },
       error);
+  times.end = nanoseconds();
   self.restore();
   if (ownTrace)
     device.stopTrace();
+  if (slots.any())
+    slots.collect(device, times);
   std::string unwritten;
   if (recorder && !recorder->write(device, status != 0, unwritten) && status == 0) {
     status = SIMPLER_INVALID_ARGS;

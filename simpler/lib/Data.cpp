@@ -6,8 +6,7 @@
 
 using namespace simpler;
 
-/// Repeats the low `size` bytes of `pattern` over `count` elements.
-static void fillElements(void *memory, uint64_t count, uint64_t size, uint64_t pattern) {
+void simpler::fillElements(void *memory, uint64_t count, uint64_t size, uint64_t pattern) {
   auto fill = [&]<typename T>(T value) { std::fill_n(static_cast<T *>(memory), count, value); };
   switch (size) {
   case 1:
@@ -93,6 +92,8 @@ bool SimplerRun::allocate(ChipTensor &out, const uint32_t *shapes, uint32_t ndim
   out.owner_task_id.raw = buffer->creator;
   if (init)
     fillElements(buffer->memory(), count, size, *init);
+  if (evaluating_) [[unlikely]]
+    recordAllocation(out, static_cast<uint64_t>(bytes), count, size, init, byNextTask);
   return true;
 }
 
@@ -125,6 +126,7 @@ bool SimplerRun::elementAddress(const ChipTensor &tensor, const int64_t *indices
 
 /// Works until the tasks that write (and, for a write, read) the element's bytes are complete.
 bool SimplerRun::waitForAccesses(const ChipTensor &element, bool write, const char *what) {
+  leaveEvaluation("it reads or writes elements of a tensor");
   Region region;
   makeRegion(element, region);
   signal_.sequence = ++signals_ | 1ull << 63;

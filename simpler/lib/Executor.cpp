@@ -1,7 +1,10 @@
 //===- Executor.cpp - running, releasing, stealing, sleeping --------------===//
 #include "Gang.h"
+#include "Graph.h"
 #include "KernelCall.h"
 #include "Run.h"
+
+#include <utility>
 
 namespace simpler {
 
@@ -20,6 +23,8 @@ void Executor::setTrace(std::unique_ptr<TraceRing> ring) {
 //===-- Running -----------------------------------------------------------===//
 
 void Executor::execute(Task *task) {
+  if (doneNodes_ && !(task->has(Task::kNode) && task->instance == doneGraph_)) [[unlikely]]
+    finishNodes();
   if (doneCount_ && task->run != doneRun_) [[unlikely]]
     flush();
   // What is queued behind a long task should not wait for it.
@@ -43,6 +48,9 @@ void Executor::execute(Task *task) {
     } else {
       invoke(task, 0, 0);
     }
+  } else if (task->kind == TaskKind::Graph) {
+    executeGraph(task);
+    return;
   }
   dropTicket(task);
 }
@@ -50,13 +58,18 @@ void Executor::execute(Task *task) {
 void Executor::runInline(Task *task) {
   while (task) {
     execute(task);
+    if (!next_)
+      finishNodes(); // may release what follows a graph
     task = next_;
     next_ = nullptr;
     if (task && !isCheap(task)) {
       makeReady(task);
-      return;
+      task = nullptr;
     }
   }
+  finishNodes();
+  if (next_)
+    makeReady(std::exchange(next_, nullptr));
 }
 
 /// Every executor that holds a ticket claims blocks one by one; the last to leave completes the
@@ -136,6 +149,10 @@ void Executor::complete(Task *task) {
   executed_.store(executed() + 1, std::memory_order_relaxed);
   if (task->has(Task::kCoRun) && task->extra->gang) [[unlikely]]
     device_.removeGang(task->extra->gang);
+  if (task->has(Task::kNode)) {
+    completeNode(task);
+    return;
+  }
   if (task->has(Task::kDumped)) [[unlikely]]
     task->run->recorder->dump(task, false);
   Edge *edge = task->successors.exchange(Task::closed(), std::memory_order_acq_rel);
@@ -184,6 +201,7 @@ void Executor::release(Task *task) {
 }
 
 void Executor::flush() {
+  finishNodes();
   if (doneCount_ == 0)
     return;
   SimplerRun *run = doneRun_;
@@ -289,6 +307,8 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
 
 void Executor::sleep(SimplerRun *run, Condition done) {
   flush(); // looking for work may have completed tasks whose counters were reached
+  if (next_)
+    return; // and that may have released another
   device_.sleepBegin(*this);
   if (run)
     run->sleepBegin();

@@ -71,6 +71,8 @@ public:
                                               kernelCost(task->kernel[0]) < kInlineTicks);
   }
   Task *steal() { return ready_.steal(); }
+  /// Counts off nodes of graphs that this thread has completed.
+  void finishNodes();
 
   void setTrace(std::unique_ptr<TraceRing> ring);
   /// Events recorded so far, also after recording stopped.
@@ -114,6 +116,9 @@ private:
   bool skips(Task *task);
   void dropTicket(Task *task);
   void complete(Task *task);
+  void completeNode(Task *task);
+  void executeGraph(Task *graph);
+  void expandGraph(Task *graph, uint32_t done, Task *open);
   void release(Task *task);
   void invoke(Task *task, int32_t block, int32_t lane);
   struct KernelCost {
@@ -138,6 +143,8 @@ private:
   SimplerRun *doneRun_ = nullptr; // run of the completed tasks below
   Task *doneFirst_ = nullptr, *doneLast_ = nullptr;
   uint32_t doneCount_ = 0;
+  GraphInstance *doneGraph_ = nullptr; // graph of the completed nodes that are not counted off yet
+  uint32_t doneNodes_ = 0;
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};

@@ -91,10 +91,11 @@ void Device::spareLoop(Executor &executor) {
       } else if (Task *next = executor.ready_.pop()) {
         executor.execute(next);
       } else {
-        break;
+        executor.flush(); // may release what follows a graph
+        if (!executor.next_)
+          break;
       }
     }
-    executor.flush();
   }
 }
 

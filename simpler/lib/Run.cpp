@@ -29,6 +29,8 @@ void SimplerRun::begin(const RunOptions &options) {
   submitted_ = retired_ = 0;
   edgesTotal_ = heapTotal_ = 0;
   recorder = nullptr;
+  evaluating_ = nullptr;
+  graphDepth_ = 0;
   stillSince_ = 0;
   holding_ = options.recordFirst;
   fatal_.store(0, std::memory_order_relaxed);
@@ -52,6 +54,7 @@ int32_t SimplerRun::end() {
   for (Buffer *buffer : scopeBuffers_)
     buffers_.release(buffer);
   scopeBuffers_.clear();
+  graphs_.trim(GraphStore::kIdleBytes);
   buffers_.trim(256u << 20);
   executor_.own(nullptr);
   return fatal();
@@ -82,9 +85,11 @@ void SimplerRun::scopeEnd() {
   }
   if (recorder) [[unlikely]]
     recordScope(false);
-  for (size_t i = scopes_.back().firstBuffer; i < scopeBuffers_.size(); ++i)
-    buffers_.release(scopeBuffers_[i]);
-  scopeBuffers_.resize(scopes_.back().firstBuffer);
+  if (!evaluating_) { // tasks that are only collected hold no buffers yet: the graph's scope does
+    for (size_t i = scopes_.back().firstBuffer; i < scopeBuffers_.size(); ++i)
+      buffers_.release(scopeBuffers_[i]);
+    scopeBuffers_.resize(scopes_.back().firstBuffer);
+  }
   scopes_.pop_back();
 }
 
@@ -170,6 +175,8 @@ void SimplerRun::drainReturned() {
 }
 
 void SimplerRun::recycle(Task *task) {
+  if (task->kind == TaskKind::Graph)
+    recycleGraph(task);
   for (uint32_t i = 0; i < task->numBuffers; ++i)
     buffers_.release(task->buffers()[i]);
   while (EdgeBlock *block = task->edgeBlocks) {

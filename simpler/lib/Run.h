@@ -11,6 +11,7 @@
 
 #include "BufferPool.h"
 #include "Device.h"
+#include "Graph.h"
 #include "Recorder.h"
 #include "TaskPool.h"
 #include "TensorMap.h"
@@ -41,9 +42,15 @@ struct Submission {
   const uint8_t *tags = nullptr;
   int32_t numTensors = 0;
   const uint64_t *scalars = nullptr;
+  /// Per scalar: the scalar of the graph's boundary it was copied from, or -1. Null: none was.
+  const int8_t *scalarSources = nullptr;
   int32_t numScalars = 0;
+  int32_t manual = -1; // whether in a MANUAL scope; -1: as the open scope says
   const SimplerLaunch *launch = nullptr;
 };
+
+/// Repeats the low `size` bytes of `pattern` over `count` elements.
+void fillElements(void *memory, uint64_t count, uint64_t size, uint64_t pattern);
 
 } // namespace simpler
 
@@ -62,6 +69,8 @@ struct SimplerRun {
   uint64_t submit(const simpler::Submission &submission);
   /// A task without kernel that follows all live tasks with ids from `first` on.
   uint64_t submitBarrierAfter(uint64_t first);
+  /// Runs call.body, or replays what it submitted before. The id stands for all its tasks.
+  uint64_t submitGraph(const simpler::GraphCall &call);
   /// The tensor is created by the next submitted task when `byNextTask`, else by a task of its own
   /// that is complete at once. False (and an empty tensor) when the run has failed.
   bool allocate(ChipTensor &out, const uint32_t *shapes, uint32_t ndims, uint8_t dtype,
@@ -124,6 +133,16 @@ private:
   bool remember(Task *task);
   void publish(Task *task);
   bool throttle(const simpler::Submission &submission);
+  uint64_t evaluate(const simpler::Submission &submission);
+  void leaveEvaluation(const char *why);
+  void recordAllocation(const ChipTensor &made, uint64_t bytes, uint64_t count, uint64_t size,
+                        const uint64_t *init, bool byNextTask);
+  uint64_t runBody(const simpler::GraphCall &call, bool record);
+  bool launchGraph(simpler::GraphDefinition &definition, const simpler::GraphCall &call,
+                   uint64_t &id);
+  bool addBoundary(Task *task, const simpler::GraphDefinition &definition,
+                   const simpler::GraphCall &call);
+  void recycleGraph(Task *task);
   void dropEdge(Task *task);
   simpler::TaskExtra *newExtra(Task *task);
   void drainReturned();
@@ -144,7 +163,11 @@ private:
   simpler::TensorMap map_;
   simpler::TaskPool pool_;
   simpler::BufferPool buffers_;
+  simpler::GraphStore graphs_{buffers_}; // gives its buffers back before they go
   simpler::RunOptions options_;
+
+  // Live tasks beyond this make the orchestrator run tasks instead of submitting more.
+  static constexpr uint64_t kLiveTaskBytes = 64u << 20;
 
   uint64_t tag_ = 0;      // of this run, in the top bits of its task ids
   uint64_t sequence_ = 0; // of the last task; grows over all runs of the context
@@ -158,9 +181,12 @@ private:
   std::vector<Task *> held_; // ready, but not to start yet (recordFirst)
   bool holding_ = false;
   std::vector<simpler::TaskExtra *> spareExtras_;
-  int32_t edgesOfTask_ = 0;                 // of the task being submitted
-  uint64_t edgesTotal_ = 0, heapTotal_ = 0; // of this run, for scope statistics
-  uint64_t signals_ = 0;                    // data reads that had to wait
+  int32_t edgesOfTask_ = 0;                       // of the task being submitted
+  uint64_t edgesTotal_ = 0, heapTotal_ = 0;       // of this run, for scope statistics
+  uint64_t signals_ = 0;                          // data reads that had to wait
+  simpler::GraphRecording *evaluating_ = nullptr; // collects what a graph's body submits
+  const char *evaluationLeft_ = nullptr;          // why it could not collect all of it
+  int32_t graphDepth_ = 0;                        // graphs within the one that is being collected
   uint64_t interruptsSeen_ = 0;
   uint64_t stillSince_ = 0, stillExecuted_ = 0; // nanoseconds, tasks: state of the watchdog
 

@@ -6,9 +6,6 @@
 
 using namespace simpler;
 
-// Live tasks beyond this make the orchestrator run tasks instead of submitting more.
-static constexpr uint64_t kLiveTaskBytes = 64u << 20;
-
 uint64_t SimplerRun::nextTaskId() const {
   uint64_t ring = std::min<uint64_t>(scopes_.size() - 1, 3);
   return tag_ | ring << 32 | static_cast<uint32_t>(sequence_ + 1 - firstSequence_);
@@ -125,6 +122,8 @@ uint64_t SimplerRun::submit(const Submission &submission) {
     lanes += kernel != nullptr;
   if (submission.launch && !checkLaunch(submission, lanes)) [[unlikely]]
     return SIMPLER_NO_TASK;
+  if (evaluating_) [[unlikely]]
+    return evaluate(submission);
 
   drainReturned();
   if (liveTaskBytes_ > kLiveTaskBytes || options_.budgets.limited) [[unlikely]]
@@ -192,7 +191,8 @@ uint64_t SimplerRun::submit(const Submission &submission) {
     return SIMPLER_NO_TASK;
   }
   if (recorder) [[unlikely]] {
-    recorder->task(task, submission.tags, manualScope());
+    recorder->task(task, submission.tags,
+                   submission.manual < 0 ? manualScope() : submission.manual != 0);
     if (recorder->wantsDump() && task->kind == TaskKind::Kernel)
       task->flags |= Task::kDumped;
   }
@@ -202,7 +202,7 @@ uint64_t SimplerRun::submit(const Submission &submission) {
 
 /// Adds the edges that regions, creators and the launch ask for, and copies the descriptors.
 bool SimplerRun::addDependencies(Task *task, const Submission &submission) {
-  bool manual = manualScope();
+  bool manual = submission.manual < 0 ? manualScope() : submission.manual != 0;
   uint32_t numTensors = task->numTensors;
   Region region;
   for (uint32_t i = 0; i < numTensors; ++i) {
@@ -373,8 +373,8 @@ uint64_t SimplerRun::submitBarrierAfter(uint64_t first) {
   std::vector<uint64_t> ids;
   for (uint64_t id = static_cast<uint32_t>(first), end = static_cast<uint32_t>(nextTaskId());
        id < end; ++id) {
-    bool known;
-    if (findTask(tag_ | id, known))
+    bool known; // what is only collected has not run
+    if (evaluating_ || findTask(tag_ | id, known))
       ids.push_back(tag_ | id);
   }
   SimplerLaunch launch{};

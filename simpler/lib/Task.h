@@ -25,6 +25,7 @@ namespace simpler {
 struct Task;
 struct Buffer;
 class Gang;
+struct GraphInstance;
 
 /// One entry of a predecessor's successor list. It lives in the successor.
 struct Edge {
@@ -53,7 +54,7 @@ struct TaskExtra {
   Gang *gang; // contexts of a co-running launch, made by the first executor of the task
 };
 
-enum class TaskKind : uint8_t { Kernel, Dummy, Signal };
+enum class TaskKind : uint8_t { Kernel, Dummy, Signal, Graph };
 
 struct alignas(64) Task {
   static constexpr int32_t kUnsubmitted = 1 << 30;
@@ -84,7 +85,19 @@ struct alignas(64) Task {
   TaskExtra *extra;
   Task *freeNext; // list of completed tasks on the way back to the pool
   uint64_t id;
-  Edge edges[kInlineEdges];
+  /// Of a node (kNode): the graph it belongs to; of a Graph task: what it launches.
+  GraphInstance *instance;
+  /// A node's edges are fixed: nobody adds any while it is live.
+  struct Node {
+    Task **successors;
+    uint32_t numSuccessors;
+    int32_t fanIn; // to begin with
+    uint32_t index;
+  };
+  union {
+    Edge edges[kInlineEdges];
+    Node node;
+  };
 
   ChipTensor *tensors() { return reinterpret_cast<ChipTensor *>(this + 1); }
   uint64_t *scalars() { return reinterpret_cast<uint64_t *>(tensors() + numTensors); }
@@ -94,12 +107,13 @@ struct alignas(64) Task {
   uint32_t subBlock(int32_t lane) const { return laneId[lane] == 2; }
   bool onCube(int32_t lane) const { return laneId[lane] == 0; }
 
-  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4 };
+  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4, kNode = 8 };
   bool has(Flags flag) const { return flags & flag; }
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t{1}); }
   bool complete() const { return successors.load(std::memory_order_acquire) == closed(); }
 };
+static_assert(sizeof(Task) == 256);
 
 } // namespace simpler
 

@@ -32,6 +32,27 @@ typedef void (*SimplerKernelFn)(int64_t *args);
 typedef void (*SimplerOrchFn)(SimplerRun *run, const struct ChipTensor *tensors,
                               const uint64_t *scalars);
 
+/// What an orchestration expects of one tensor argument.
+typedef struct SimplerParam {
+  int64_t ndims;
+  int64_t dtype;      // DataType
+  int64_t shapes[5];  // -1: any extent
+  int64_t strides[5]; // elements; 0: row-major
+} SimplerParam;
+
+#define SIMPLER_ORCHESTRATION_VERSION 1
+
+/// An orchestration in machine code, as the object that holds it exports it under the name
+/// `<entry>__orchestration`. Such an object can be the orchestration of a callable image
+/// (callable_api.h); calls are checked against it.
+typedef struct SimplerOrchestration {
+  SimplerOrchFn fn;
+  const SimplerParam *params; // num_tensors of them
+  int32_t version;            // SIMPLER_ORCHESTRATION_VERSION
+  int32_t num_tensors, num_scalars;
+  int32_t reserved;
+} SimplerOrchestration;
+
 typedef enum { SIMPLER_AIC = 0, SIMPLER_AIV = 1, SIMPLER_MIX = 2 } SimplerCoreType;
 
 /// A kernel as generated code declares it: static data of the shared object.
@@ -87,6 +108,18 @@ SIMPLER_API uint64_t simpler_submit(SimplerRun *run, const SimplerKernel *kernel
                                     const struct ChipTensor *const *tensors, const uint8_t *tags,
                                     int32_t num_tensors, const uint64_t *scalars,
                                     int32_t num_scalars, const SimplerLaunch *launch);
+
+/// Calls body(context), which submits tasks through `run`, or replays what it submitted before
+/// without calling it (spec 3.6). `key` names the body: unique among the graphs of a worker's
+/// lifetime. The body may use the tensors and scalars given here, and nothing else that changes: it
+/// is run again when extents, strides, types, tags or scalars differ, or when tensors overlap in
+/// another way, not when they lie elsewhere. What it allocates dies with it. The id stands for all
+/// its tasks.
+SIMPLER_API uint64_t simpler_submit_graph(SimplerRun *run, uint64_t key,
+                                          void (*body)(void *context), void *context,
+                                          const struct ChipTensor *const *tensors,
+                                          const uint8_t *tags, int32_t num_tensors,
+                                          const uint64_t *scalars, int32_t num_scalars);
 
 /// Allocates a contiguous intermediate tensor that lives until the enclosing scope ends and its
 /// users are done. shapes: ndims extents, 1 <= ndims <= 5, zero extents allowed. `init`: null, or

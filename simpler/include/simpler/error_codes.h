@@ -27,8 +27,8 @@ enum SimplerErrorCode {
   SIMPLER_READY_QUEUE_OVERFLOW = 104,
   SIMPLER_KERNEL_FAILED = 200, // a kernel or the orchestration threw
   SIMPLER_INTERRUPTED = 201,
-  SIMPLER_FORKED = 202, // the worker belongs to the parent process
-  SIMPLER_BUSY = 203,   // more runs at once than the worker has contexts for
+  SIMPLER_FORKED = 202,      // the worker belongs to the parent process
+  SIMPLER_BUSY = 203,        // more runs at once than the worker has contexts for
   SIMPLER_WORKER_LOST = 204, // level 3: the process of a device or sub-worker is gone
 };
 

@@ -65,6 +65,23 @@ struct SimplerOrchTask {
   uint8_t sync_start, early_resolve, dump_all, reserved;
   int32_t timing_slot; // -1 = none
   uint64_t dump_mask;  // bit i: argument i
+  const int8_t
+      *scalar_sources; // per scalar: boundary scalar of the graph it was copied from, or -1
+};
+
+/// A call of rt_submit_graph.
+struct SimplerOrchGraph {
+  uint64_t id;       // GRAPH_KEY, or 0
+  uint64_t function; // address of the body
+  const uint64_t *config;
+  int32_t num_config;
+  void (*body)(void *);
+  void *context;
+  const SimplerOrchArg *args;
+  int32_t num_args;
+  const uint64_t *scalars;
+  int32_t num_scalars;
+  const uint64_t *scalars_read; // bit i is set when the body looks at scalar i
 };
 
 /// Outputs the runtime allocated; the descriptors live until the scope ends.
@@ -91,10 +108,8 @@ struct PTO2RuntimeOps {
   SimplerOrchOutputs (*alloc_tensors)(PTO2Runtime *, const TensorCreateInfo *const *, uint32_t n);
   int32_t (*available_cluster_count)(PTO2Runtime *);
   int32_t (*available_aiv_count)(PTO2Runtime *);
-  /// Calls body(context, tensors, scalars) now, or replays what it submitted the last time.
-  PTO2TaskId (*submit_graph)(PTO2Runtime *, uint64_t key, void (*body)(void *), void *context,
-                             const SimplerOrchArg *args, int32_t num_args, const uint64_t *scalars,
-                             int32_t num_scalars);
+  /// Calls body(context), or replays what it submitted before.
+  PTO2TaskId (*submit_graph)(PTO2Runtime *, const SimplerOrchGraph *);
 };
 
 struct PTO2Runtime {

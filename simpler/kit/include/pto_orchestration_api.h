@@ -117,10 +117,18 @@ public:
     for (int32_t i = 0; i < count; ++i)
       add_word(static_cast<uint32_t>(values[i]));
   }
+  /// In a graph's body, from the graph's arguments: the values are passed on as they are, so that
+  /// other values need no run of the body.
   template <typename Other>
   void copy_scalars_from(const Other &source, int32_t from, int32_t count) {
-    for (int32_t i = 0; i < count; ++i)
+    for (int32_t i = 0; i < count; ++i) {
+      if constexpr (!kBoundary && Other::kBoundary)
+        if (source.in_body_) {
+          add_word(source.scalars_[from + i], static_cast<int8_t>(from + i));
+          continue;
+        }
       add_word(source.scalar(from + i));
+    }
   }
 
   /// Keeps the pointer until submission; at most one call with entries.
@@ -165,7 +173,11 @@ public:
   int32_t scalar_count() const { return num_scalars_; }
   TensorRef tensor(int32_t i) const { return {args_[i].tensor}; }
   TensorArgType tag(int32_t i) const { return args_[i].tag; }
-  uint64_t scalar(int32_t i) const { return scalars_[i]; }
+  uint64_t scalar(int32_t i) const {
+    if constexpr (kBoundary)
+      scalars_read_ |= 1ull << (i & 63);
+    return scalars_[i];
+  }
 
   SimplerOrchTask describe(int32_t aic, int32_t aiv0, int32_t aiv1, bool dummy,
                            SimplerOrchPredicate &predicate) const {
@@ -177,6 +189,7 @@ public:
     task.error = has_error ? (error_msg ? error_msg : "argument error") : nullptr;
     task.args = args_;
     task.scalars = scalars_;
+    task.scalar_sources = sources_;
     task.deps = deps_;
     task.num_args = num_args_;
     task.num_scalars = num_scalars_;
@@ -200,9 +213,41 @@ public:
     return task;
   }
   const SimplerOrchArg *raw_args() const { return args_; }
-  const uint64_t *raw_scalars() const { return scalars_; }
+  const uint64_t *raw_scalars() const {
+    scalars_read_ = UINT64_MAX;
+    return scalars_;
+  }
+
+  /// Arguments of a graph: which scalars its body looks at decides when it must run again.
+  static constexpr bool kBoundary = MaxScalars == 64;
+  /// While a graph's body runs; counts from here which scalars are looked at.
+  class InBody {
+  public:
+    explicit InBody(const Arg &args) : args_(args), outer_(args.in_body_) {
+      args.scalars_read_ = 0;
+      args.in_body_ = true;
+    }
+    ~InBody() { args_.in_body_ = outer_; }
+    InBody(const InBody &) = delete;
+    const uint64_t *read() const { return &args_.scalars_read_; }
+
+  private:
+    const Arg &args_;
+    bool outer_;
+  };
+  /// What a graph's boundary cannot have, or null.
+  const char *boundary_error() const {
+    if (has_error)
+      return error_msg ? error_msg : "argument error";
+    if (num_deps_ > 0)
+      return "rt_submit_graph: a graph takes no explicit dependencies; set them on its tasks";
+    if (predicate_.op != PredicateOp::NONE)
+      return "rt_submit_graph: a graph takes no predicate; set it on its tasks";
+    return nullptr;
+  }
 
 private:
+  template <int, int> friend class Arg;
   void set_error(const char *text) {
     if (has_error)
       return;
@@ -239,9 +284,10 @@ private:
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "scalars are numbers or enums");
     return to_u64(value);
   }
-  void add_word(uint64_t value) {
+  void add_word(uint64_t value, int8_t source = -1) {
     if (num_scalars_ == MaxScalars)
       return set_error(MaxScalars == 16 ? "more than 16 scalars in one task" : "too many scalars");
+    sources_[num_scalars_] = source;
     scalars_[num_scalars_++] = value;
   }
   void mark_dump(const void *item) {
@@ -255,6 +301,9 @@ private:
 
   SimplerOrchArg args_[MaxTensors];
   uint64_t scalars_[MaxScalars];
+  int8_t sources_[MaxScalars];
+  mutable uint64_t scalars_read_ = 0;
+  mutable bool in_body_ = false;
   const PTO2TaskId *deps_ = nullptr;
   int32_t num_args_ = 0, num_scalars_ = 0, num_deps_ = 0, timing_slot_ = -1;
   uint64_t dump_mask_ = 0;
@@ -437,26 +486,35 @@ GraphSubmitResult rt_submit_graph(uint64_t id, void (*f)(const GraphTaskArgs &, 
     const GraphTaskArgs *args;
     std::tuple<Config...> config;
   } call{f, &args, {config...}};
-  uint64_t key = id;
-  ((key = (key ^ to_u64(config)) * 1099511628211ull), ...);
   PTO2Runtime *runtime = simpler_bound_runtime();
   GraphSubmitResult result;
-  if (args.has_error) {
-    runtime->ops->report_fatal(runtime, 5, args.error_msg ? args.error_msg : "argument error");
+  if (const char *error = args.boundary_error()) {
+    runtime->ops->report_fatal(runtime, 5, error);
     return result;
   }
-  result.task_id = runtime->ops->submit_graph(
-      runtime, key,
-      [](void *context) {
-        auto *c = static_cast<Call *>(context);
-        std::apply([&](auto... values) { c->f(*c->args, values...); }, c->config);
-      },
-      &call, args.raw_args(), args.tensor_count(), args.raw_scalars(), args.scalar_count());
+  const uint64_t words[sizeof...(Config) + 1] = {to_u64(config)..., 0};
+  SimplerOrchGraph graph{};
+  graph.id = id;
+  graph.function = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(f));
+  graph.config = words;
+  graph.num_config = sizeof...(Config);
+  graph.body = [](void *context) {
+    auto *c = static_cast<Call *>(context);
+    std::apply([&](auto... values) { c->f(*c->args, values...); }, c->config);
+  };
+  graph.context = &call;
+  graph.args = args.raw_args();
+  graph.num_args = args.tensor_count();
+  graph.scalars = args.raw_scalars();
+  graph.num_scalars = args.scalar_count();
+  GraphTaskArgs::InBody body(args);
+  graph.scalars_read = body.read();
+  result.task_id = runtime->ops->submit_graph(runtime, &graph);
   return result;
 }
 template <typename... Config>
 GraphSubmitResult rt_submit_graph(void (*f)(const GraphTaskArgs &, Config...),
                                   const GraphTaskArgs &args,
                                   std::type_identity_t<Config>... config) {
-  return rt_submit_graph(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(f)), f, args, config...);
+  return rt_submit_graph(uint64_t{0}, f, args, config...);
 }

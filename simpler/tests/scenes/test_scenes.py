@@ -9,7 +9,7 @@ from simpler.task_interface import CallConfig, DataType, TaskArgs, TensorArgType
 
 from simpler import RunError, Worker
 
-from . import build, scenes
+from . import build, replay, scenes
 
 TAGS = {
     "IN": TensorArgType.INPUT,
@@ -45,7 +45,9 @@ def arguments(arrays, scene) -> TaskArgs:
 
 @pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
 @pytest.mark.parametrize(
-    "scene", scenes.ALL, ids=lambda s: f"{s.file}.{s.entry}{'.fails' if s.fails else ''}"
+    "scene",
+    [*scenes.ALL, *replay.ALL],
+    ids=lambda s: f"{s.file}.{s.entry}{'.fails' if s.fails else ''}",
 )
 def test_scene(workers, scene, platform):
     worker = workers(platform, scene.runtime)
