@@ -235,12 +235,15 @@ def test_fake_tensors_are_refused():
 
 
 def test_objects_that_a_worker_owns_are_refused():
+    from pypto.runtime import DeviceTensor
     from simpler.buffer import allocate_device
 
-    with pytest.raises(
-        TypeError, match="Parameter 'x' takes an NPU torch.Tensor, got simpler.buffer.Buffer"
-    ):
-        ADD.describe_call([allocate_device(128), 1, None])
+    buffer = allocate_device(512)
+    owned = DeviceTensor(buffer.base, (4, 8), dtypes.ALL["FP32"], buffer=buffer)
+    for thing in (owned, buffer):
+        name = f"{type(thing).__module__}.{type(thing).__name__}"
+        with pytest.raises(TypeError, match=f"Parameter 'x' takes an NPU torch.Tensor, got {name}"):
+            ADD.describe_call([thing, 1, None])
 
 
 # Shapes.
