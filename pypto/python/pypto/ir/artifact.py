@@ -14,6 +14,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,11 +160,14 @@ class CompiledArtifact:
         other = self._others.get(name)
         if other is not None and other._runtime is not None:
             return other.load()
+        metadata = self.entry(name)
         if self._code is not None:
-            code = self._code
-        else:
-            code = self._runtime.load().code
-        return LoadedArtifact(self.entry(name), code)
+            return LoadedArtifact(metadata, self._code)
+        loaded = self._runtime.load()
+        if not metadata.entry:  # metadata of schema 1 and 2 do not say; the code's manifest does
+            entry = loaded.manifest["orchestration"].get("function_name", "")
+            metadata = replace(metadata, entry=entry)
+        return LoadedArtifact(metadata, loaded.code)
 
     @property
     def is_loaded(self) -> bool:
