@@ -16,6 +16,7 @@ class FakeSession:
         self.gates: dict[str, threading.Event] = {}
         self.entered: dict[str, threading.Event] = {}
         self.lifecycle_thread: int | None = None
+        self.capturing = False
 
     def hold(self, step: str) -> threading.Event:
         self.entered[step] = threading.Event()
@@ -39,6 +40,10 @@ class FakeSession:
 
     def synchronize(self):
         self._step("synchronize")
+
+    def refuse_in_capture(self, what):
+        if self.capturing:
+            raise RuntimeError(f"no {what} in a capture")
 
     def close(self):
         self._step("close")

@@ -295,6 +295,7 @@ class Session:
     def synchronize(self): pass
     def register(self, artifact): return 1, 2
     def is_lifecycle_thread(self): return False
+    def refuse_in_capture(self, what): pass
 parent = os.getpid()
 manager = context.manager()
 manager.ensure_worker("config", lambda generation: Session())

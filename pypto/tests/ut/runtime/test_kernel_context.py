@@ -503,6 +503,16 @@ def test_use_after_close_is_refused(ready):
             call()
 
 
+def test_a_capture_refuses_drain_and_close_and_changes_nothing(ready, session):
+    session.capturing = True
+    for what in ("drain", "close"):
+        with pytest.raises(RuntimeError, match=f"no {what} in a capture"):
+            getattr(ready, what)()
+    assert ready.state is S.READY and "synchronize" not in session.steps
+    session.capturing = False
+    ready.close()
+
+
 def test_participants_that_cannot_drain_keep_the_worker(ready, session):
     ready.add_participant(Watcher(fail=OSError("stuck")))
     with pytest.raises(OSError, match="stuck"):

@@ -198,6 +198,7 @@ def test_nothing_of_an_execution_engine_is_in_the_session(session):
         "config",
         "generation",
         "is_lifecycle_thread",
+        "refuse_in_capture",
         "register",
         "start",
         "synchronize",

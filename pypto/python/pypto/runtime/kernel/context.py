@@ -50,6 +50,9 @@ class Session(Protocol):
     def synchronize(self) -> None:
         """Waits for what the framework has queued on the device."""
 
+    def refuse_in_capture(self, what: str) -> None:
+        """RuntimeError while the current stream is being captured: waiting would break the capture."""
+
     def close(self) -> None: ...
     def is_lifecycle_thread(self) -> bool: ...
 
@@ -364,6 +367,7 @@ class KernelProcessManager:
     def drain(self) -> None:
         """Waits for everything in flight: the framework's queue, then each run, then its resources."""
         self.require_ready()
+        self._session.refuse_in_capture("drain")
         self._admit("drain")
         try:
             self._drain()
@@ -393,6 +397,8 @@ class KernelProcessManager:
                 )
             if self._admitted == threading.get_ident():
                 raise RuntimeError("Kernel mode: close was called from inside a call's enqueueing")
+            if self._state is not ProcessState.INITIALIZING and self._session is not None:
+                self._session.refuse_in_capture("close")
             while self._state is ProcessState.INITIALIZING:
                 self._idle.wait()
             before = self._failure

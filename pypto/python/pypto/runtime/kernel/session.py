@@ -379,6 +379,14 @@ class _BorrowedWorkerSession:
         """Waits for what torch_npu has queued on the device."""
         self._torch_npu.npu.synchronize(self.config.device_index)
 
+    def refuse_in_capture(self, what: str) -> None:
+        """RuntimeError while the current stream is being captured."""
+        if self._torch_npu.npu.is_current_stream_capturing():
+            raise RuntimeError(
+                f"Kernel mode cannot {what} during graph capture: it waits for the device, which would break "
+                "the capture"
+            )
+
     def close(self) -> None:
         """Closes the Worker on its thread, then ends the thread. Raises and keeps both on failure."""
         if self._owner.alive:

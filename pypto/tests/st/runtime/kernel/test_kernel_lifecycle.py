@@ -141,6 +141,29 @@ print(context.manager().state.name)
     assert lines[1:] == ["None UNINITIALIZED", "[2.0, 2.0, 2.0, 2.0]", "READY"]
 
 
+def test_waiting_in_a_capture_is_refused_and_the_capture_goes_on(program):
+    body = """
+pypto.torch.init()
+manager = context.manager()
+x = torch.ones(4, device="npu")
+graph = torch.npu.NPUGraph()
+with torch.npu.graph(graph):
+    y = x + 1
+    print(error_of(manager.drain))
+    print(error_of(manager.close))
+    print(error_of(pypto.torch.init))
+print(manager.state.name)
+graph.replay()
+print(y.tolist())
+manager.drain()
+"""
+    lines, after, err = program(body)
+    assert lines[0].startswith("RuntimeError: Kernel mode cannot drain during graph capture")
+    assert lines[1].startswith("RuntimeError: Kernel mode cannot close during graph capture")
+    assert lines[2].startswith("NotImplementedError")
+    assert lines[3:] == ["READY", "[2.0, 2.0, 2.0, 2.0]"] and (after, err) == ([], "")
+
+
 def test_threads_that_start_at_once_share_one_worker(program):
     body = """
 from simpler.worker import Worker
