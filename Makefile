@@ -26,7 +26,8 @@ build: setup $(BUILD)/build.ninja
 demo: build
 	$(PYTHON) examples/demo.py
 
-# The last line counts what ran: C++ tests, lit tests and Python tests together.
+# The last line counts what ran: C++ tests, lit tests and Python tests together, and the C++ tests of the runtimes again
+# under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer.
 test: build
 	$(PYTHON) tools/run_tests.py --build $(BUILD)
 
@@ -38,7 +39,7 @@ cases: build
 	$(PYTHON) tools/run_cases.py --cases $(CASES) --build $(BUILD)
 
 test-sanitizers: setup
-	for p in asan tsan; do cmake --preset $$p && cmake --build build/$$p -j $(JOBS) && ctest --test-dir build/$$p --output-on-failure || exit 1; done
+	$(PYTHON) tools/run_tests.py --only sanitizers
 
 format:
 	git ls-files '*.cpp' '*.h' '*.hpp' | xargs -r clang-format-22 -i

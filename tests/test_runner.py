@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 
@@ -65,3 +67,31 @@ def test_counts_of_ctest(monkeypatch, tmp_path, text, code, passed, failed):
     monkeypatch.setattr(run_tests, "stream", lambda *_: (code, text))
     suite = run_tests.cpp(tmp_path)
     assert (suite.passed, suite.failed) == (passed, failed)
+
+
+FAULTS = {
+    "asan": {
+        "leak": "int *volatile p; int main() { p = new int[7]; p = nullptr; }",
+        "use after free": "int main() { int *p = new int(3); delete p; volatile int v = *p; return 0; }",
+        "overflow": "int main(int n, char **) { int big = 2147483647; volatile int v = big + n; return 0; }",
+    },
+    "tsan": {
+        "race": "#include <thread>\nint x; int main() { std::thread t([] { x = 1; }); x = 2; t.join(); }"
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("preset", "fault"), [(preset, fault) for preset in FAULTS for fault in FAULTS[preset]]
+)
+def test_every_report_of_a_sanitizer_fails(tmp_path, preset, fault):
+    presets = json.loads((run_tests.ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    wanted = next(p for p in presets if p["name"] == preset)["cacheVariables"]["PTO_SANITIZE"]
+    source = tmp_path / "fault.cpp"
+    source.write_text(FAULTS[preset][fault])
+    command = ["clang++-22", f"-fsanitize={wanted}", "-fno-sanitize-recover=undefined", "-O1"]
+    subprocess.run([*command, "-w", source, "-o", tmp_path / "fault"], check=True)
+    env = {**os.environ, **run_tests.SANITIZERS[preset]}
+    done = subprocess.run([tmp_path / "fault"], env=env, capture_output=True, text=True)
+    assert done.returncode != 0, done.stderr
+    assert "Sanitizer" in done.stderr or "runtime error" in done.stderr

@@ -1,4 +1,5 @@
-"""Runs the C++ tests (ctest), the lit tests and the Python tests; the last line counts them all.
+"""Runs the C++ tests (ctest), the lit tests, the Python tests, and the C++ tests of the runtimes once more in builds with
+sanitizers; the last line counts them all.
 
 A suite or a folder of tests that runs no test is a failure, and so is a skipped test whose reason is
 not in ALLOWED_SKIPS: a test command that finds nothing, or cannot load what it tests, must not look
@@ -68,11 +69,20 @@ def count(text: str, word: str) -> int:
     return int(found[-1]) if found else 0
 
 
-def cpp(build: Path) -> Suite:
+def cpp(build: Path, name: str = "C++ (ctest)", env: dict[str, str] | None = None) -> Suite:
     code, text = stream(
-        ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error"]
+        [
+            "ctest",
+            "--test-dir",
+            str(build),
+            "--output-on-failure",
+            "--no-tests=error",
+            "--timeout",
+            "900",  # a hang is a failure
+        ],
+        env,
     )
-    suite = Suite("C++ (ctest)")
+    suite = Suite(name)
     # "100% tests passed out of 13", "93% tests passed, 1 tests failed out of 15"
     done = re.search(r"tests passed(?:, (\d+) tests? failed)? out of (\d+)", text)
     if done:
@@ -81,6 +91,31 @@ def cpp(build: Path) -> Suite:
     if (code or not suite.passed) and not suite.failed:
         suite.failed = 1
     return suite
+
+
+# Presets of CMakePresets.json, and what their runtimes are told: every report ends the test with an error.
+SANITIZERS = {
+    "asan": {
+        "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    },
+    "tsan": {"TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1"},
+}
+
+
+def sanitizer(preset: str) -> Suite:
+    """The C++ tests of support, simpler and the device runtime in a build of their own. Any report fails."""
+    suite = Suite(f"C++ under {preset}")
+    jobs = str(os.cpu_count() or 1)
+    for command in (
+        ["cmake", "--preset", preset],
+        ["cmake", "--build", f"build/{preset}", "-j", jobs],
+    ):
+        code, _ = stream(command)
+        if code:
+            suite.failed = 1
+            return suite
+    return cpp(ROOT / "build" / preset, suite.name, {**os.environ, **SANITIZERS[preset]})
 
 
 def lit(build: Path) -> Suite:
@@ -154,10 +189,19 @@ def python() -> Suite:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
-    build = parser.parse_args().build
-    build = build if build.is_absolute() else ROOT / build
+    parser.add_argument(
+        "--only", choices=("cpp", "lit", "sanitizers", "python"), help="one kind of tests"
+    )
+    options = parser.parse_args()
+    build = options.build if options.build.is_absolute() else ROOT / options.build
+    kinds = {
+        "cpp": [lambda: cpp(build)],
+        "lit": [lambda: lit(build)],
+        "sanitizers": [lambda p=preset: sanitizer(p) for preset in SANITIZERS],
+        "python": [python],
+    }
     suites = []
-    for run in (lambda: cpp(build), lambda: lit(build), python):
+    for run in [r for kind, runs in kinds.items() if options.only in (None, kind) for r in runs]:
         start = time.perf_counter()
         suite = run()
         suite.seconds = time.perf_counter() - start
