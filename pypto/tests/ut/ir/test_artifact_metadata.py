@@ -305,3 +305,20 @@ def rename(params, index, name):
 def test_ssa_versions_of_names_do_not_count():
     lowered = rename(tuple(map(lowered_form, PARAMS)), 1, "x__ssa_v3")
     check_lowered_signature(PARAMS, lowered)
+
+
+def test_the_record_has_no_other_fields():
+    """No descriptor of a kernel's ABI, no version of an SDK."""
+    assert set(metadata().record()) == {
+        "schema",
+        "entry",
+        "params",
+        "lowered_params",
+        "num_return_types",
+        "return_aliases",
+        "platform",
+        "backend_type",
+        "runtime",
+        "supported_execution_modes",
+        "kernels",
+    }

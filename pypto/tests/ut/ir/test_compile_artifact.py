@@ -349,3 +349,24 @@ def test_compiling_and_reading_choose_no_mode(python, tmp_path):
         "print(_execution_mode.current_mode(), 'simpler' in sys.modules)\n"
     )
     assert lines == ["None False"]
+
+
+def test_the_public_surface_of_compiling():
+    public = {name for name in ir.__all__ if name[0].islower()}
+    assert public == {"compile"}
+    assert not {"begin_dfx", "end_dfx", "register"} & set(dir(ir))
+
+
+def test_a_program_with_too_many_arguments_for_a_chip_is_refused():
+    count = 129
+    names = [f"s{i}" for i in range(count)]
+    text = (
+        "import pypto.language as pl\n@pl.program\nclass Many:\n"
+        "    @pl.function(type=pl.FunctionType.Orchestration)\n"
+        "    def main(self, x: pl.Tensor[[16, 16], pl.FP32], "
+        + ", ".join(f"{name}: pl.Scalar[pl.INT32]" for name in names)
+        + "):\n        return x\n"
+    )
+    for compile_it in (ir.compile, _compile_artifact):
+        with pytest.raises(ValueError, match="takes 129 scalars; one run on a chip takes 128"):
+            compile_it(parse(text))

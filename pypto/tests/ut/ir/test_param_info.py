@@ -196,3 +196,19 @@ def test_packed_elements_have_the_shape_of_their_carrier():
     for shape in ([4, 63], [4, 0]):
         with pytest.raises(ValueError, match="pairs need an even number"):
             param_info.carrier_shape(shape, pl.FP4)
+
+
+def test_four_users_share_one_class():
+    """Programs, torch's checks, registration and assembly read the same objects."""
+    from artifact_programs import GAIN, parse
+    from pypto.ir.compile import _compile_artifact
+    from pypto.torch.interop import CallSignature
+    from pypto.torch.registration import RegistrationSignature
+
+    from pypto import ir
+
+    params = ir.compile(parse(GAIN)).params
+    assert all(type(param) is ParamInfo for param in params)
+    assert _compile_artifact(parse(GAIN)).load().tensor_params == (params[0], params[2])
+    assert CallSignature(params, return_aliases=(2,)).params == params
+    assert RegistrationSignature(params, return_aliases=(2,)).params == params
