@@ -1,14 +1,19 @@
 //===- ptoas.cpp - the assembler ------------------------------------------===//
 //
-// ptoas <input|-> [-o FILE|-] [flags]: reads one module of `.pto` text, checks it,
-// and writes it back with --emit-pto-ir. Exit status 0 or 1; messages on stderr.
+// ptoas <input|-> [-o FILE|-] [flags]: reads one module of the `pto` dialect, checks it,
+// and writes C++ on the tile instruction headers, or with --emit-pto-ir the module itself.
+// Exit status 0 or 1; messages on stderr. The output file appears complete or not at all.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/Support/FileUtilities.h"
+#include "PtoasFlags.h"
+#include "mlir/Pass/PassManager.h"
 #include "ptoas/Driver/Assembler.h"
+#include "ptoas/Driver/InjectBarriers.h"
+#include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace cl = llvm::cl;
 
@@ -23,8 +28,12 @@ static cl::opt<std::string>
 static cl::opt<std::string> level("pto-level", cl::desc("Assembly level: level1, level2 or level3"),
                                   cl::init("level2"), cl::cat(category));
 static cl::opt<bool> insertSync("enable-insert-sync",
-                                cl::desc("Insert flags and barriers (below level3, addresses too)"),
+                                cl::desc("Insert the flags and barriers that order the queues"),
                                 cl::cat(category));
+static cl::opt<bool>
+    barrierSync("enable-inject-barrier-all-sync",
+                cl::desc("Put a barrier of all queues in front of every instruction"),
+                cl::cat(category));
 static cl::opt<bool>
     verifySync("verify-sync",
                cl::desc("Report instructions that race for want of a flag or barrier"),
@@ -34,10 +43,38 @@ static cl::opt<bool> disableInferLayout("disable-infer-layout",
                                         cl::cat(category));
 static cl::opt<bool> emitPtoIr("emit-pto-ir", cl::desc("Write the checked module as .pto text"),
                                cl::cat(category));
+static cl::opt<bool> sourceLocations("emit-source-locations",
+                                     cl::desc("Comment the C++ with file:line:col of its ops"),
+                                     cl::cat(category));
+static cl::opt<bool> traceAddPtr("emit-addptr-trace",
+                                 cl::desc("Comment each pointer addition in the C++"),
+                                 cl::cat(category));
+static cl::opt<bool> printSeam("pto-print-seam-ir",
+                               cl::desc("Print the module behind the passes to stderr"),
+                               cl::cat(category));
+static cl::opt<std::string> seamFile("pto-seam-ir-file",
+                                     cl::desc("Write the module behind the passes to a file"),
+                                     cl::value_desc("file"), cl::cat(category));
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "Error: " << message << "\n";
   return 1;
+}
+
+// A file appears complete or not at all: it is written beside its place and renamed.
+static int write(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+    print(os);
+    return llvm::Error::success();
+  });
+  if (!error)
+    return 0;
+  return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
+}
+
+static void printModule(mlir::ModuleOp module, llvm::raw_ostream &os) {
+  module->print(os, mlir::OpPrintingFlags().enableDebugInfo());
+  os << "\n";
 }
 
 static int run() {
@@ -49,33 +86,53 @@ static int run() {
   }
   if (level != "level1" && level != "level2" && level != "level3")
     return fail("invalid --pto-level=" + level + ", expected level1, level2 or level3");
+  std::string message;
+  bool otherSync = false;
+  if (!ptoas::checkForeignFlags(message, otherSync))
+    return fail(message);
+  if (insertSync + barrierSync + otherSync > 1)
+    return fail("--enable-insert-sync, --enable-inject-barrier-all-sync and "
+                "--enable-graph-sync-solver exclude each other");
   options.level = level.back() - '0';
-  options.insertSync = insertSync;
+  options.insertSync = insertSync || otherSync;
   options.verifySync = verifySync;
   options.inferLayout = !disableInferLayout;
+  options.assignAddresses = !emitPtoIr;
+  options.preparePasses = [](mlir::PassManager &passes) {
+    mlir::applyDefaultTimingPassManagerCLOptions(passes);
+    return mlir::applyPassManagerCLOptions(passes);
+  };
 
-  std::string message;
   ptoas::SourceFile source;
   if (mlir::failed(source.open(input, options, message)))
     return fail(message);
   if (mlir::failed(ptoas::checkModule(*source.module, options)))
     return fail("the module breaks a rule of its level or target");
-  if (!emitPtoIr)
-    return fail(
-        "C++ emission is not available yet; --emit-pto-ir writes the checked module as .pto text");
+  if (barrierSync)
+    ptoas::injectBarriers(*source.module);
+  if (printSeam)
+    printModule(*source.module, llvm::errs());
+  if (!seamFile.empty())
+    if (int status = write(seamFile, [&](auto &os) { printModule(*source.module, os); }))
+      return status;
+  if (emitPtoIr)
+    return write(output, [&](auto &os) { printModule(*source.module, os); });
 
-  std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &message);
-  if (!file)
-    return fail(message);
-  source.module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo());
-  file->os() << "\n";
-  file->keep();
-  return 0;
+  ptoas::cpp::Options cpp;
+  cpp.sourceLocations = sourceLocations;
+  cpp.traceAddPtr = traceAddPtr;
+  cpp.syncTail = options.insertSync || barrierSync;
+  mlir::FailureOr<std::string> text = ptoas::cpp::emitModule(*source.module, cpp);
+  if (mlir::failed(text))
+    return fail("failed to emit C++");
+  return write(output, [&](auto &os) { os << *text; });
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  cl::HideUnrelatedOptions({&category, &ptoas::foreignFlags()});
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "ptoas " << PTOAS_VERSION << "\n"; });
   cl::ParseCommandLineOptions(argc, argv, "PTO assembler\n");
   return run();

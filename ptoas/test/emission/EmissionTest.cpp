@@ -1,0 +1,121 @@
+//===- EmissionTest.cpp - what must hold for the C++ of every op ----------===//
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Driver/Assembler.h"
+#include "ptoas/Driver/CppOutput.h"
+#include "ptoas/Target/Cpp/Cpp.h"
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace mlir;
+
+namespace {
+struct EmissionTest : testing::Test {
+  EmissionTest() {
+    DialectRegistry registry;
+    ptoas::registerPtoDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  std::vector<OperationName> ops() {
+    std::vector<OperationName> names;
+    for (RegisteredOperationName name : context.getRegisteredOperations())
+      if (name.getDialectNamespace() == "pto")
+        names.push_back(name);
+    return names;
+  }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+};
+
+std::string readFile(const std::filesystem::path &path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Threads of the vector core are started by no instruction of the headers.
+bool hasNoForm(OperationName name) { return name.getStringRef() == "pto.section.simt"; }
+} // namespace
+
+TEST_F(EmissionTest, EveryOpHasAForm) {
+  for (OperationName name : ops())
+    if (!hasNoForm(name))
+      EXPECT_TRUE(ptoas::cpp::hasForm(name)) << name.getStringRef().str();
+  EXPECT_GT(ops().size(), 220u);
+}
+
+TEST_F(EmissionTest, EveryOpHasAGoldenTest) {
+  std::string text;
+  for (const auto &file : std::filesystem::directory_iterator(PTOAS_EMISSION_DIR))
+    if (file.path().extension() == ".pto")
+      text += readFile(file.path());
+  for (OperationName name : ops()) {
+    std::string word = name.getStringRef().str();
+    bool found = false;
+    for (size_t at = text.find(word); at != std::string::npos && !found;
+         at = text.find(word, at + 1)) {
+      char next = text[at + word.size()];
+      found = !isalnum(next) && next != '_' && next != '.';
+    }
+    EXPECT_TRUE(found) << word << " has no test in ptoas/test/emission";
+  }
+}
+
+// Names come from the module, never from addresses: a second context has other ones.
+TEST_F(EmissionTest, SameInputSameBytes) {
+  unsigned files = 0;
+  std::vector<std::unique_ptr<MLIRContext>> kept;
+  for (const auto &file : std::filesystem::directory_iterator(PTOAS_EMISSION_DIR)) {
+    if (file.path().extension() != ".pto" ||
+        file.path().stem().string().find("errors") != std::string::npos)
+      continue;
+    std::string text = readFile(file.path());
+    auto emit = [&](MLIRContext &where) {
+      ParserConfig config(&where);
+      OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config);
+      FailureOr<std::string> cpp = module ? ptoas::cpp::emitModule(*module) : failure();
+      EXPECT_TRUE(succeeded(cpp)) << file.path();
+      return succeeded(cpp) ? *cpp : std::string();
+    };
+    std::string first = emit(context);
+    DialectRegistry registry;
+    ptoas::registerPtoDialects(registry);
+    kept.push_back(std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED));
+    EXPECT_EQ(first, emit(context));
+    EXPECT_EQ(first, emit(*kept.back()));
+    ++files;
+  }
+  EXPECT_GT(files, 10u);
+}
+
+TEST_F(EmissionTest, TextInTextOut) {
+  const char *text = R"(module attributes {pto.target_arch = "a2a3"} {
+  func.func @fill(%s: f32) {
+    %a = arith.constant 0 : i64
+    %t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x64xf32>
+    pto.texpands ins(%s : f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
+    return
+  }
+})";
+  ptoas::CppText good = ptoas::assembleToCpp(text, "fill.pto", {});
+  EXPECT_TRUE(good.ok) << good.messages;
+  EXPECT_NE(good.source.find("TEXPANDS(v2, v1);"), std::string::npos) << good.source;
+  EXPECT_EQ(good.messages, "");
+  ptoas::CppRequest level2;
+  level2.level = 2;
+  ptoas::CppText bad = ptoas::assembleToCpp(text, "fill.pto", level2);
+  EXPECT_FALSE(bad.ok);
+  EXPECT_EQ(bad.source, "");
+  EXPECT_NE(bad.messages.find("fill.pto:4:10: error: 'pto.alloc_tile' op unexpected 'addr'"),
+            std::string::npos)
+      << bad.messages;
+  ptoas::CppRequest other;
+  other.arch = "a7";
+  EXPECT_NE(ptoas::assembleToCpp(text, "fill.pto", other).messages.find("invalid arch 'a7'"),
+            std::string::npos);
+}

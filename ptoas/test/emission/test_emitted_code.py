@@ -1,0 +1,211 @@
+"""Emitted C++ is C++: it compiles against the declarations in include/, and is formatted.
+
+The modules are the golden tests of this folder, the kernels that pypto makes of its examples, and, where they
+lie beside the tree, the conformance cases. All files go through one compiler process, each in its namespace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+PTOAS = os.environ.get("PTOAS", str(ROOT / "build/dev/bin/ptoas"))
+CASES = ROOT.parent / "shared/cases"
+CLANG = shutil.which("clang++-22") or shutil.which("clang++")
+CLANG_FORMAT = shutil.which("clang-format-22") or shutil.which("clang-format")
+
+
+def emit(job: tuple[Path, list[str], Path]) -> str:
+    """Empty, or what went wrong."""
+    source, flags, target = job
+    done = subprocess.run(
+        [PTOAS, str(source), *flags, "-o", str(target)], capture_output=True, text=True, timeout=60
+    )
+    return "" if done.returncode == 0 else f"{source}: {done.stderr[-800:]}"
+
+
+def emit_all(jobs: list[tuple[Path, list[str], Path]]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        problems = [problem for problem in pool.map(emit, jobs) if problem]
+    assert not problems, "\n".join(problems)
+
+
+def check(folder: Path, files: list[Path]) -> None:
+    """Compiles the files as one translation unit for both kinds of core; then their format."""
+    unit = ["#include <pto/pto-inst.hpp>"]
+    for index, file in enumerate(files):
+        unit += [f"namespace file{index} {{", f'#include "{file}"', "}"]
+    whole = folder / "all.cpp"
+    whole.write_text("\n".join(unit) + "\n")
+    done = subprocess.run(
+        [
+            CLANG,
+            "-fsyntax-only",
+            "-std=c++20",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused",
+            "-Wno-unused-parameter",
+            "-Wno-return-type",
+            "-ferror-limit=0",
+            "-D__DAV_CUBE__",
+            "-D__DAV_VEC__",
+            f"-I{HERE / 'include'}",
+            str(whole),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[:6000]
+    shutil.copy(ROOT / ".clang-format", folder)
+    for start in range(0, len(files), 200):
+        done = subprocess.run(
+            [CLANG_FORMAT, "--dry-run", "--Werror", *map(str, files[start : start + 200])],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr[:3000]
+
+
+def golden() -> list[tuple[Path, list[str]]]:
+    """Files of this folder with the flags of each of their runs."""
+    found = []
+    for file in sorted(HERE.glob("*.pto")):
+        if "errors" in file.stem:
+            continue
+        for run in re.findall(r"^// RUN: %ptoas %s (.*?) \|", file.read_text(), re.M):
+            found.append((file, shlex.split(run)))
+    return found
+
+
+def test_golden_files(tmp_path):
+    jobs = [
+        (file, flags, tmp_path / f"{n}_{file.stem}.cpp") for n, (file, flags) in enumerate(golden())
+    ]
+    assert len(jobs) > 15
+    emit_all(jobs)
+    check(tmp_path, [job[2] for job in jobs])
+
+
+def test_wrong_code_is_refused(tmp_path):
+    """The declarations are worth something: a wrong name, number of arguments and type are found."""
+    file, flags = next(item for item in golden() if item[0].stem == "elementwise")
+    target = tmp_path / "k.cpp"
+    emit_all([(file, flags, target)])
+    text = target.read_text()
+    for right, wrong in (
+        ("TSUB(v3, v1, v2);", "TSUBB(v3, v1, v2);"),
+        ("TSUB(v3, v1, v2);", "TSUB(v3, v1);"),
+        ("TSUB(v3, v1, v2);", "TSUB(v3, v1, v99);"),
+        ("TCVT(v3, v1, RoundMode::CAST_RINT);", "TCVT(v3, v1, CmpMode::EQ);"),
+        ("PadValue::Null", "PadValue::None"),
+    ):
+        assert right in text
+        target.write_text(text.replace(right, wrong, 1))
+        with pytest.raises(AssertionError):
+            check(tmp_path, [target])
+
+
+def test_every_process_writes_the_same(tmp_path):
+    file, flags = next(item for item in golden() if item[0].stem == "kernel")
+    texts = set()
+    for n in range(3):
+        target = tmp_path / f"{n}.cpp"
+        # Another environment moves the stack and the heap.
+        env = {**os.environ, "PTO_PADDING": "x" * (4000 * n + 1)}
+        subprocess.run([PTOAS, str(file), *flags, "-o", str(target)], check=True, env=env)
+        texts.add(target.read_bytes())
+    assert len(texts) == 1
+
+
+def test_the_output_appears_complete_or_not_at_all(tmp_path):
+    target = tmp_path / "k.cpp"
+    target.write_text("before")
+    failed = subprocess.run(
+        [PTOAS, str(HERE / "errors.pto"), "--pto-level=level3", "-o", str(target)],
+        capture_output=True,
+    )
+    assert failed.returncode == 1
+    assert target.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["k.cpp"]
+    full = subprocess.run(
+        [PTOAS, str(HERE / "matrix.pto"), "--pto-level=level3", "-o", "/dev/full"],
+        capture_output=True,
+        text=True,
+    )
+    assert full.returncode == 1 and "Error: cannot write" in full.stderr
+
+
+EXAMPLE = """
+import os, sys
+sys.path.insert(0, {examples!r})
+import importlib
+for name in {names!r}:
+    for program in importlib.import_module(name).PROGRAMS:
+        program.entry(*program.inputs())
+"""
+
+
+def test_kernels_of_pypto(tmp_path):
+    """What the compiler hands to the assembler, at level2 and, with the planned addresses, at level3."""
+    pytest.importorskip("torch")
+    names = ["01_hello_world", "05_norms", "07_matmul_moves"]
+    code = EXAMPLE.format(examples=str(ROOT / "examples"), names=names)
+    env = {**os.environ, "PTO_DUMP": str(tmp_path / "dump"), "PTO_CACHE": "0"}
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, env=env, capture_output=True, timeout=300
+    )
+    kernels = sorted((tmp_path / "dump").rglob("*.pto"))
+    assert len(kernels) >= 3
+    jobs, placed = [], []
+    for n, kernel in enumerate(kernels):
+        jobs.append((kernel, ["--enable-insert-sync"], tmp_path / f"{n}_{kernel.stem}.cpp"))
+        third = tmp_path / f"{n}_{kernel.stem}.level3.pto"
+        flags = ["--enable-insert-sync", f"--pto-seam-ir-file={third}"]
+        placed.append((kernel, flags, tmp_path / f"{n}_{kernel.stem}.seam.cpp"))
+    emit_all(jobs)
+    emit_all(placed)
+    third = [
+        (
+            tmp_path / f"{job[2].stem}.level3.pto",
+            ["--pto-level=level3"],
+            job[2].with_suffix(".3.cpp"),
+        )
+        for job in jobs
+    ]
+    emit_all(third)
+    check(tmp_path, [job[2] for job in jobs + third])
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the conformance cases are not beside this tree")
+def test_conformance_cases(tmp_path, capsys):
+    jobs = []
+    for file in sorted((CASES / "pto-from-pypto").rglob("*.pto")):
+        target = tmp_path / f"{file.parent.name}__{file.stem}.cpp"
+        jobs.append((file, ["--pto-level=level3", "--enable-insert-sync"], target))
+    pypto = len(jobs)
+    for description in sorted((CASES / "pto").rglob("case.json")):
+        case = json.loads(description.read_text())
+        name = description.parent.name
+        flags = [
+            *case.get("flags", []),
+            f"--pto-level={case['level']}",
+            f"--pto-arch={case['arch']}",
+        ]
+        jobs.append((description.parent / f"{name}.pto", flags, tmp_path / f"{name}.cpp"))
+    emit_all(jobs)
+    check(tmp_path, [job[2] for job in jobs])
+    with capsys.disabled():
+        print(f"\n{pypto} modules of pypto and {len(jobs) - pypto} cases emit and compile")
