@@ -14,6 +14,7 @@ for name, path in (
     ("%check-text", f"{config.python} {checker} {pto_opt}"),
     ("%ptoas", os.path.join(config.ptoas_bin_dir, "ptoas")),
     ("%pto-opt", pto_opt),
+    ("%ptobc", os.path.join(config.ptoas_bin_dir, "ptobc")),
     ("%pto-run", os.path.join(config.ptoas_bin_dir, "pto-run")),
     ("%python", config.python),
     ("%FileCheck", config.filecheck),

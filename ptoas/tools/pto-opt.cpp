@@ -1,15 +1,68 @@
-//===- pto-opt.cpp - run passes over `.pto` text --------------------------===//
+//===- pto-opt.cpp - run passes over `.pto` text or bytecode ----------------===//
+#include "InputLimits.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Assembler.h"
+#include "ptoas/Driver/Bytecode.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "Error: " << message << "\n";
+  return 1;
+}
+
+// The text of a bytecode file; null with messages on stderr.
+static std::unique_ptr<llvm::MemoryBuffer> decode(const llvm::MemoryBuffer &bytes,
+                                                  const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  OwningOpRef<ModuleOp> module =
+      ptoas::readBytecode(bytes.getBuffer(), bytes.getBufferIdentifier(), context);
+  if (!module)
+    return nullptr;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo().assumeVerified(false).printGenericOpForm());
+  return llvm::MemoryBuffer::getMemBufferCopy(text, bytes.getBufferIdentifier());
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
+  DialectRegistry registry;
   ptoas::registerPtoDialects(registry);
-  mlir::pto::registerPTOPasses();
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "PTO pass driver\n", registry));
+  pto::registerPTOPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "PTO pass driver\n", registry);
+  llvm::InitLLVM init(argc, argv);
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = ptoas::openInput(input, problem);
+  if (!buffer)
+    return fail("could not open input file: " + problem);
+  if (ptoas::isBytecode(buffer->getBuffer())) {
+    buffer = decode(*buffer, registry);
+    if (!buffer)
+      return 1;
+  } else {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer->getMemBufferRef(), false),
+                               llvm::SMLoc());
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    SourceMgrDiagnosticHandler handler(sources, &context);
+    if (failed(ptoas::checkText(sources, context)))
+      return 1;
+  }
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
+  if (!file)
+    return fail(problem);
+  if (failed(MlirOptMain(file->os(), std::move(buffer), registry,
+                         MlirOptMainConfig::createFromCLOptions())))
+    return 1;
+  file->keep();
+  return 0;
 }

@@ -1,17 +1,17 @@
 //===- Assembler.cpp - from `.pto` text to a checked module ---------------===//
 #include "ptoas/Driver/Assembler.h"
-#include "NestingLimit.h"
+#include "InputLimits.h"
+#include "VerifyAll.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include "ptoas/Driver/Bytecode.h"
 
 using namespace mlir;
 
@@ -31,19 +31,24 @@ void ptoas::registerPtoDialects(DialectRegistry &registry) {
 
 OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
                                          const AssemblerOptions &options) {
-  if (failed(checkNesting(sources, context)))
-    return {};
-  // Rules depend on the architecture, so they are checked after the override.
-  ParserConfig config(&context, /*verifyAfterParse=*/false);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  OwningOpRef<ModuleOp> module;
+  if (isBytecode(buffer->getBuffer())) {
+    module = readBytecode(buffer->getBuffer(), buffer->getBufferIdentifier(), context);
+  } else if (succeeded(checkText(sources, context))) {
+    // Rules depend on the architecture, so they are checked after the override.
+    ParserConfig config(&context, /*verifyAfterParse=*/false);
+    module = parseSourceFile<ModuleOp>(sources, config);
+  }
   if (!module)
     return {};
   if (options.arch)
     module->getOperation()->setAttr(
         "pto.target_arch",
         StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
-  if (failed(verify(*module)))
+  if (failed(verifyAll(*module)))
     return {};
+  noteEarlierForms(*module);
   return module;
 }
 
@@ -62,13 +67,9 @@ ptoas::SourceFile::SourceFile()
 
 LogicalResult ptoas::SourceFile::open(StringRef path, const AssemblerOptions &options,
                                       std::string &problem) {
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(path, &problem);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInput(path, problem);
   if (!buffer) {
     problem = "could not open input file: " + problem;
-    return failure();
-  }
-  if (buffer->getBuffer().starts_with(StringRef("PTOBC\0", 6))) {
-    problem = "failed to decode PTOBC: bytecode is not supported, pass the .pto text";
     return failure();
   }
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
@@ -79,19 +80,32 @@ LogicalResult ptoas::SourceFile::open(StringRef path, const AssemblerOptions &op
 }
 
 LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &options) {
+  // Checks do not build on each other, so each of them reports what it finds.
+  bool failedAny = false;
+  auto check = [&](std::unique_ptr<Pass> pass) {
+    PassManager passes(module.getContext());
+    passes.enableVerifier(false);
+    passes.addPass(std::move(pass));
+    failedAny |= failed(passes.run(module));
+  };
+  pto::CheckLevelOptions level;
+  level.level = options.level;
+  level.insertSync = options.insertSync;
+  check(pto::createCheckLevel(level));
+  check(pto::createValidatePipes());
+  check(pto::createValidateIntToPtrUses());
+  if (failedAny) {
+    if (options.inferLayout)
+      check(pto::createInferLayout());
+    return failure();
+  }
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   if (options.preparePasses && failed(options.preparePasses(passes)))
     return failure();
-  pto::CheckLevelOptions level;
-  level.level = options.level;
-  level.insertSync = options.insertSync;
-  passes.addPass(pto::createCheckLevel(level));
   if (options.inferLayout)
     passes.addPass(pto::createInferLayout());
-  passes.addPass(pto::createValidatePipes());
   passes.addPass(pto::createA5NormalizeTMov());
-  passes.addPass(pto::createValidateIntToPtrUses());
   if (options.level < 3) {
     passes.addPass(pto::createMaterializeImplicitTmp());
     // Tiles that share bytes need an order too, so flags are inserted behind the plan.

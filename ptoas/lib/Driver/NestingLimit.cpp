@@ -4,9 +4,9 @@
 
 using namespace mlir;
 
-// The first place where more than `limit` brackets are open; null when there is none. Minus signs
-// in a row nest as well (affine expressions). Text that is no MLIR at all gets some answer, too.
-static const char *findTooDeep(StringRef text, unsigned limit) {
+// Minus signs in a row nest as well (affine expressions). Text that is no MLIR at all gets some
+// answer, too.
+const char *ptoas::findTooDeep(StringRef text, unsigned limit) {
   std::string open; // the closing sign of each open bracket
   unsigned minusSigns = 0;
   for (size_t i = 0; i < text.size(); ++i) {

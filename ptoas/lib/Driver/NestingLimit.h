@@ -11,6 +11,9 @@ namespace ptoas {
 /// Brackets of any kind that may be open at one place of a `.pto` file.
 constexpr unsigned kMaxNesting = 256;
 
+/// The first place where more than `limit` brackets are open; null when there is none.
+const char *findTooDeep(llvm::StringRef text, unsigned limit = kMaxNesting);
+
 /// Fails, with a diagnostic at the bracket that is one too many, when the main buffer of `sources`
 /// nests deeper than kMaxNesting. To be called before the text is parsed: parser, verifier and
 /// passes call themselves once per level.

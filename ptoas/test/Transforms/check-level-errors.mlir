@@ -38,3 +38,30 @@ func.func @entry(%n: i32) -> i32 {
 func.func @""() {
   return
 }
+
+// -----
+// Functions that call each other in a circle.
+func.func @a() {
+  func.call @b() : () -> ()
+  return
+}
+func.func @b() {
+  func.call @c() : () -> ()
+  return
+}
+func.func @c() {
+  // expected-error @below {{recursion: '@a' calls itself, here or through the functions that it calls}}
+  func.call @a() : () -> ()
+  // expected-error @below {{recursion: '@c' calls itself}}
+  func.call @c() : () -> ()
+  return
+}
+
+// -----
+!V = !pto.tile_buf<vec, 16x64xf32>
+!R = !pto.tile_buf<vec, 1x64xf32>
+func.func @binary(%v: !V, %r: !R) {
+  // expected-error @below {{requires explicit tmp when PlanMemory is skipped (--pto-level=level3)}}
+  pto.tcolsum ins(%v {isBinary = true} : !V) outs(%r : !R)
+  return
+}

@@ -75,5 +75,11 @@ LogicalResult PTODialect::verifyOperationAttribute(Operation *op, NamedAttribute
            << "'pto.kernel_kind' must be #pto.kernel_kind<cube> or #pto.kernel_kind<vector>";
   if (name == "pto.target_arch" && !isa<StringAttr>(attr.getValue()))
     return op->emitError() << "'pto.target_arch' must be a string such as \"a2a3\" or \"a5\"";
+  if (name == "pto.target_arch") {
+    std::string arch = cast<StringAttr>(attr.getValue()).getValue().lower();
+    if (arch != "a2" && arch != "a3" && arch != "a2a3" && arch != "a5")
+      return op->emitError() << "'pto.target_arch' is " << attr.getValue()
+                             << ", expected \"a2\", \"a3\", \"a2a3\" or \"a5\"";
+  }
   return success();
 }

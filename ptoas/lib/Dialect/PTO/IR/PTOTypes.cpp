@@ -4,6 +4,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "ptoas/Dialect/PTO/IR/TileOpInfo.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -144,6 +145,10 @@ static LogicalResult verifyView(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "a view extent must not be negative, got " << dim;
   if (elem::classify(elementType) == elem::None)
     return emitError() << elementType << " is not an element type";
+  int64_t bytes = std::max<int64_t>(1, getElementBytes(elementType));
+  for (int64_t dim : shape)
+    if (!ShapedType::isDynamic(dim) && dim != 0 && llvm::MulOverflow(bytes, dim, bytes))
+      return emitError() << "a view of so many elements has more than 2^63 bytes";
   return success();
 }
 
@@ -212,11 +217,18 @@ void LocalArrayType::print(AsmPrinter &printer) const {
   printView(printer, getShape(), getElementType());
 }
 
+// It lies on the stack of the scalar unit.
+static constexpr int64_t kMaxLocalArray = 1 << 16;
+
 LogicalResult LocalArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                                      ArrayRef<int64_t> shape, Type elementType) {
   if (shape.empty() || llvm::any_of(shape, [](int64_t dim) { return dim <= 0; }))
     return emitError() << "a local array needs positive extents";
   if (!elementType.isIntOrIndexOrFloat())
     return emitError() << "a local array holds scalars, got " << elementType;
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    if (llvm::MulOverflow(count, dim, count) || count > kMaxLocalArray)
+      return emitError() << "a local array has at most " << kMaxLocalArray << " elements";
   return success();
 }

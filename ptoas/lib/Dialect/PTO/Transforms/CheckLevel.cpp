@@ -6,6 +6,7 @@
 // room for it.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
@@ -121,8 +122,54 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
     return success();
   }
 
+  // The cores have no stack of calls. Depth first over the calls, with a list instead of calls of
+  // its own: a chain may be long.
+  LogicalResult checkRecursion() {
+    SymbolTable symbols(getOperation());
+    enum State { Open, Done };
+    DenseMap<Operation *, State> states;
+    struct Step {
+      Operation *function;
+      SmallVector<std::pair<CallOpInterface, Operation *>> calls;
+    };
+    auto enter = [&](Operation *function) {
+      states[function] = Open;
+      Step step{function, {}};
+      function->walk([&](CallOpInterface call) {
+        auto name = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
+        if (Operation *callee = name ? symbols.lookup(name.getRootReference()) : nullptr)
+          step.calls.push_back({call, callee});
+      });
+      return step;
+    };
+    bool failedAny = false;
+    for (auto root : getOperation().getOps<FunctionOpInterface>()) {
+      SmallVector<Step> stack;
+      if (!states.count(root))
+        stack.push_back(enter(root));
+      while (!stack.empty()) {
+        if (stack.back().calls.empty()) {
+          states[stack.back().function] = Done;
+          stack.pop_back();
+          continue;
+        }
+        auto [call, callee] = stack.back().calls.pop_back_val();
+        auto known = states.find(callee);
+        if (known == states.end()) {
+          stack.push_back(enter(callee));
+        } else if (known->second == Open) {
+          call->emitError() << "recursion: '@" << SymbolTable::getSymbolName(callee).getValue()
+                            << "' calls itself, here or through the functions that it calls";
+          failedAny = true;
+        }
+      }
+    }
+    return failure(failedAny);
+  }
+
   void runOnOperation() override {
     bool failedAny = failed(checkEntry());
+    failedAny |= failed(checkRecursion());
     getOperation().walk([&](Operation *op) { failedAny |= failed(check(op)); });
     if (failedAny)
       signalPassFailure();

@@ -1,15 +1,26 @@
 //===- InsertSync.cpp - flags and barriers where instructions race --------===//
 //
-// Asks the model of queues for the first unordered pair of instructions and puts an
-// order directly in front of the later one: a barrier when both are in one queue, a
-// set_flag and wait_flag pair otherwise, with an event id whose last wait is known to
-// have run. Repeats until nothing is left, so what comes out is race-free by the model.
-// When no id is free, the order is a barrier of all queues. Functions with flags of
-// their own are left alone: their author has taken the job (see pto-check-sync).
+// Walks a function in program order and keeps, for each queue, which instructions of
+// every queue are known to be done. Where an instruction touches bytes that an earlier
+// one may still be working on, an order goes directly in front of it: the fewest
+// set_flag and wait_flag pairs (a barrier within one queue) that cover all it waits for,
+// with event ids whose last wait is known to have run. When no id is free, the order is
+// a barrier of all queues.
+//
+// A loop is walked twice, which finds the orders between iterations, and again until
+// nothing changes. An order that its instruction does not need in any of the last walks
+// is taken out if nothing behind it needs it either.
+//
+// Functions with flags of their own are left alone: their author has taken the job (see
+// pto-check-sync).
 //
 //===----------------------------------------------------------------------===//
 #include "SyncModel.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include <bit>
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_INSERTSYNC
@@ -22,29 +33,481 @@ using namespace mlir;
 using namespace mlir::pto;
 
 namespace {
-constexpr unsigned kEvents = 8;
+constexpr unsigned kEvents = 8, kQueues = 12, kMaxLoops = 6;
+using Clock = std::array<unsigned, kQueues>;
 
-// Keeps what is to be done about the first instruction that races.
-struct Finder : SyncModel::Listener {
-  Operation *later = nullptr;
-  PIPE to = PIPE::PIPE_S;
-  SmallVector<PIPE> from;
-  Operation *busySet = nullptr;
+unsigned indexOf(PIPE pipe) {
+  return static_cast<unsigned>(pipe) < kQueues - 1 ? static_cast<unsigned>(pipe) : kQueues - 1;
+}
 
-  void unordered(Operation *, Operation *op, PIPE source, PIPE target,
-                 const mlir::pto::TouchedBytes &) override {
-    if (!later && !busySet) {
-      later = op;
-      to = target;
+void join(Clock &into, const Clock &other) {
+  for (unsigned i = 0; i < kQueues; ++i)
+    into[i] = std::max(into[i], other[i]);
+}
+
+// The last instructions of each queue that read and wrote the same bytes; 0: none.
+struct Accesses {
+  TouchedBytes bytes;
+  Clock read{}, written{};
+};
+
+bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
+  return a.root == b.root && a.begin == b.begin && a.end == b.end;
+}
+
+// Whether every byte of `inner` is one of `outer`, for sure.
+bool covers(const TouchedBytes &outer, const TouchedBytes &inner) {
+  if (outer.isGlobal || !outer.root || !inner.root)
+    return false;
+  if (outer.begin >= 0 && inner.begin >= 0)
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+  return outer.root == inner.root;
+}
+
+struct Flag {
+  bool isSet = false;
+  Clock clock{};
+  unsigned lastWait = 0; // number of the last wait on the waiting queue
+};
+
+struct State {
+  std::array<Clock, kQueues> known{};
+  Clock issued{}; // the highest number of each queue on the way here
+  std::array<SmallVector<Accesses, 4>, 16> memory; // by space; 0: global
+  std::map<std::array<unsigned, 3>, Flag> flags;
+
+  // Numbers above what a queue has issued on this way stand for nothing on it: who knows all that
+  // was issued knows them as well.
+  void raise(const Clock &counts) {
+    auto each = [&](Clock &clock) {
+      for (unsigned q = 0; q < kQueues; ++q)
+        if (clock[q] >= issued[q])
+          clock[q] = counts[q];
+    };
+    for (Clock &clock : known)
+      each(clock);
+    for (auto &[key, flag] : flags)
+      each(flag.clock);
+  }
+
+  // After a branch only what both ways know is known.
+  void merge(State &other, const Clock &counts) {
+    raise(counts);
+    other.raise(counts);
+    join(issued, other.issued);
+    for (unsigned p = 0; p < kQueues; ++p)
+      for (unsigned q = 0; q < kQueues; ++q)
+        known[p][q] = std::min(known[p][q], other.known[p][q]);
+    for (unsigned space = 0; space < memory.size(); ++space)
+      for (const Accesses &theirs : other.memory[space]) {
+        Accesses &mine = find(space, theirs.bytes);
+        join(mine.read, theirs.read);
+        join(mine.written, theirs.written);
+      }
+    for (const auto &[key, flag] : other.flags) {
+      auto [at, isNew] = flags.insert({key, flag});
+      if (isNew)
+        continue;
+      Flag &mine = at->second;
+      mine.isSet |= flag.isSet;
+      mine.lastWait = std::max(mine.lastWait, flag.lastWait);
+      for (unsigned q = 0; q < kQueues; ++q)
+        mine.clock[q] = std::min(mine.clock[q], flag.clock[q]);
     }
-    if (op == later && !busySet && !llvm::is_contained(from, source))
-      from.push_back(source);
   }
-  void flagInUse(Operation *set) override {
-    if (!later && !busySet)
-      busySet = set;
+
+  Accesses &find(unsigned space, const TouchedBytes &bytes) {
+    for (Accesses &accesses : memory[space])
+      if (isSame(accesses.bytes, bytes))
+        return accesses;
+    return memory[space].emplace_back(Accesses{bytes, {}, {}});
   }
-  void neverSet(Operation *) override {}
+};
+
+// An order in front of an instruction: a barrier, or a flag that is set and waited for.
+struct Order {
+  Operation *first;        // the barrier, or the set_flag
+  Operation *wait;         // null for a barrier
+  unsigned triedEvents;    // bits
+  bool isNeeded = false;   // in the last walk
+  bool isDisabled = false; // as if it were not there
+};
+
+class Inserter {
+public:
+  explicit Inserter(FunctionOpInterface function) : function(function) {}
+
+  void run() {
+    // What changes only adds orders, or moves an event id on: the walks come to an end.
+    do
+      walkAll();
+    while (changed);
+    for (unsigned i = 0; i < orders.size(); ++i) {
+      if (orders[i].isNeeded || !orders[i].first)
+        continue;
+      orders[i].isDisabled = true;
+      checkOnly = true;
+      sawHazard = false;
+      walkAll();
+      checkOnly = false;
+      if (!sawHazard)
+        erase(orders[i]);
+      orders[i].isDisabled = false;
+    }
+  }
+
+private:
+  void walkAll() {
+    counts = {};
+    changed = false;
+    if (!checkOnly)
+      for (Order &order : orders)
+        order.isNeeded = false;
+    State state;
+    for (Block &block : function.getFunctionBody())
+      walk(block, state);
+    for (Operation *op : replaced) {
+      byOp.erase(op);
+      op->erase();
+    }
+    replaced.clear();
+  }
+
+  void walk(Block &block, State &state) {
+    // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode())
+      walk(op, state);
+    pending.clear();
+  }
+
+  void walk(Operation *op, State &state) {
+    if (auto known = byOp.find(op); known != byOp.end()) {
+      const Order &order = orders[known->second];
+      bool isReplaced = isa<SetFlagOp>(op) && !order.wait;
+      if (!order.isDisabled && !isReplaced)
+        passOrder(op, known->second, state);
+      return;
+    }
+    const Instruction &instruction = describe(op);
+    if (instruction.queue) {
+      passInstruction(op, instruction, state);
+      return;
+    }
+    if (auto barrier = dyn_cast<BarrierOp>(op)) {
+      apply(barrier.getPipe(), state);
+      return;
+    }
+    if (auto barrier = dyn_cast<BarrierSyncOp>(op)) {
+      apply(getPipeOfEvent(barrier.getOpType()), state);
+      return;
+    }
+    if (op->getNumRegions() == 0)
+      return;
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      State other = state;
+      walk(branch.getThenRegion().front(), state);
+      if (!branch.getElseRegion().empty())
+        walk(branch.getElseRegion().front(), other);
+      state.merge(other, counts);
+      return;
+    }
+    bool isLoop = isa<LoopLikeOpInterface>(op);
+    State skipped = state;
+    bool isDeep = isLoop && loopDepth >= kMaxLoops;
+    if (isDeep && !checkOnly)
+      startWithBarriers(op);
+    loopDepth += isLoop;
+    for (unsigned round = 0; round < (isLoop && !isDeep ? 2u : 1u); ++round)
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          walk(block, state);
+    loopDepth -= isLoop;
+    if (isLoop)
+      state.merge(skipped, counts);
+  }
+
+  // Walking twice is twice the work per level. Loops this deep wait for everything in each
+  // iteration, so that one walk shows all.
+  void startWithBarriers(Operation *loop) {
+    for (Region &region : loop->getRegions())
+      for (Block &block : region) {
+        if (block.empty() || byOp.contains(&block.front()))
+          continue;
+        OpBuilder builder = OpBuilder::atBlockBegin(&block);
+        Operation *barrier = BarrierOp::create(builder, loop->getLoc(), PIPE::PIPE_ALL);
+        byOp[barrier] = orders.size();
+        orders.push_back({barrier, nullptr, 0});
+        changed = true;
+      }
+  }
+
+  struct Instruction {
+    std::optional<unsigned> queue;
+    bool inOrder = false; // behind all earlier ones of its queue
+    SmallVector<TouchedBytes, 3> bytes;
+  };
+
+  const Instruction &describe(Operation *op) {
+    auto [at, isNew] = instructions.try_emplace(op);
+    if (isNew && op->getNumRegions() == 0)
+      if (std::optional<PIPE> pipe = getInstructionPipe(op)) {
+        at->second.queue = indexOf(*pipe);
+        at->second.inOrder =
+            *pipe == PIPE::PIPE_S || (*pipe == PIPE::PIPE_V && getTargetArch(op) == Arch::A5);
+        at->second.bytes = getRegions(op);
+      }
+    return at->second;
+  }
+
+  static unsigned spaceOf(const TouchedBytes &bytes) {
+    return bytes.isGlobal ? 0 : static_cast<unsigned>(bytes.space);
+  }
+
+  // The last instruction of each queue that must be done before one that touches `bytes`.
+  Clock wanted(const Instruction &instruction, const State &state) {
+    Clock need{};
+    for (const TouchedBytes &bytes : instruction.bytes)
+      for (const Accesses &accesses : state.memory[spaceOf(bytes)]) {
+        if (!mayOverlap(accesses.bytes, bytes))
+          continue;
+        join(need, accesses.written);
+        if (bytes.isWrite)
+          join(need, accesses.read);
+      }
+    if (instruction.inOrder)
+      need[*instruction.queue] = 0;
+    return need;
+  }
+
+  static bool isCovered(const Clock &need, const Clock &known) {
+    for (unsigned q = 0; q < kQueues; ++q)
+      if (need[q] > known[q])
+        return false;
+    return true;
+  }
+
+  // What queue `to` learns from a flag that `from` sets now.
+  Clock flagClock(unsigned from, const State &state) {
+    Clock clock = state.known[from];
+    clock[from] = counts[from];
+    return clock;
+  }
+
+  void passInstruction(Operation *op, const Instruction &instruction, State &state) {
+    unsigned queue = *instruction.queue, scalar = indexOf(PIPE::PIPE_S);
+    Clock &known = state.known[queue];
+    // Issued behind everything that the scalar queue has done or waited for.
+    auto issue = [&](Clock &clock) {
+      join(clock, state.known[scalar]);
+      clock[scalar] = counts[scalar];
+    };
+    issue(known);
+    Clock need = wanted(instruction, state);
+    if (!isCovered(need, known)) {
+      sawHazard = true;
+      if (!checkOnly)
+        insert(op, queue, need, state);
+    }
+    for (unsigned i = 0; i < pending.size(); ++i) {
+      Clock without = pending.front().before;
+      issue(without);
+      for (unsigned j = 0; j < pending.size(); ++j)
+        if (i != j)
+          join(without, pending[j].clock);
+      if (pending[i].queue != queue || !isCovered(need, without))
+        orders[pending[i].order].isNeeded = true;
+    }
+    pending.clear();
+    unsigned number = state.issued[queue] = ++counts[queue];
+    if (queue == scalar)
+      known[scalar] = number;
+    for (const TouchedBytes &bytes : instruction.bytes) {
+      unsigned space = spaceOf(bytes);
+      if (bytes.isWrite)
+        llvm::erase_if(state.memory[space],
+                       [&](const Accesses &a) { return covers(bytes, a.bytes); });
+    }
+    for (const TouchedBytes &bytes : instruction.bytes) {
+      Accesses &accesses = state.find(spaceOf(bytes), bytes);
+      (bytes.isWrite ? accesses.written : accesses.read)[queue] = number;
+    }
+  }
+
+  void insert(Operation *op, unsigned queue, const Clock &need, State &state) {
+    SmallVector<unsigned, 8> sources;
+    for (unsigned q = 0; q < kQueues; ++q)
+      if (need[q] > state.known[queue][q])
+        sources.push_back(q);
+    // The smallest choice of sources that covers all; the queue itself means a barrier.
+    unsigned best = (1u << sources.size()) - 1;
+    for (unsigned choice = 1; choice < 1u << sources.size(); ++choice) {
+      if (std::popcount(choice) >= std::popcount(best))
+        continue;
+      Clock known = state.known[queue];
+      for (unsigned i = 0; i < sources.size(); ++i)
+        if (choice >> i & 1)
+          learn(known, sources[i], queue, state);
+      if (isCovered(need, known))
+        best = choice;
+    }
+    for (unsigned i = 0; i < sources.size(); ++i)
+      if (best >> i & 1)
+        if (!insertOne(op, sources[i], queue, state))
+          return; // a barrier of all queues
+  }
+
+  void learn(Clock &known, unsigned from, unsigned to, const State &state) {
+    if (from == to)
+      known[to] = counts[to];
+    else
+      join(known, flagClock(from, state));
+  }
+
+  bool insertOne(Operation *op, unsigned from, unsigned to, State &state) {
+    changed = true;
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
+    if (from == to) {
+      add(BarrierOp::create(builder, loc, target), nullptr, state);
+      return true;
+    }
+    std::optional<unsigned> event = freeEvent(from, to, 0, state);
+    if (!event) {
+      add(BarrierOp::create(builder, loc, PIPE::PIPE_ALL), nullptr, state);
+      return false;
+    }
+    auto id = static_cast<EVENT>(*event);
+    Operation *set = SetFlagOp::create(builder, loc, source, target, id);
+    add(set, WaitFlagOp::create(builder, loc, source, target, id), state);
+    return true;
+  }
+
+  void add(Operation *first, Operation *wait, State &state) {
+    unsigned number = orders.size();
+    orders.push_back({first, wait, 0});
+    byOp[first] = number;
+    if (wait)
+      byOp[wait] = number;
+    passOrder(first, number, state);
+    if (wait)
+      passOrder(wait, number, state);
+  }
+
+  static bool isFree(unsigned from, unsigned to, unsigned event, const State &state) {
+    auto flag = state.flags.find({from, to, event});
+    return flag == state.flags.end() ||
+           (!flag->second.isSet && state.known[from][to] >= flag->second.lastWait);
+  }
+
+  static std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
+                                           const State &state) {
+    for (unsigned event = 0; event < kEvents; ++event)
+      if (!(tried >> event & 1) && isFree(from, to, event, state))
+        return event;
+    return std::nullopt;
+  }
+
+  void passOrder(Operation *op, unsigned number, State &state) {
+    if (auto barrier = dyn_cast<BarrierOp>(op)) {
+      unsigned queue = indexOf(barrier.getPipe());
+      if (barrier.getPipe() == PIPE::PIPE_ALL) {
+        // It also gives events back; that is not weighed here.
+        orders[number].isNeeded = true;
+        apply(barrier.getPipe(), state);
+        return;
+      }
+      Clock clock{};
+      clock[queue] = counts[queue];
+      pending.push_back({number, queue, state.known[queue], clock});
+      apply(barrier.getPipe(), state);
+      return;
+    }
+    if (auto set = dyn_cast<SetFlagOp>(op)) {
+      unsigned from = indexOf(set.getSrcPipe()), to = indexOf(set.getDstPipe());
+      auto event = static_cast<unsigned>(set.getEventId());
+      if (!isFree(from, to, event, state)) {
+        sawHazard = true;
+        if (!checkOnly && !useAnotherEvent(number, from, to, state)) {
+          apply(PIPE::PIPE_ALL, state);
+          return;
+        }
+        event = static_cast<unsigned>(set.getEventId());
+      }
+      Flag &flag = state.flags[{from, to, event}];
+      flag.isSet = true;
+      flag.clock = flagClock(from, state);
+      return;
+    }
+    auto wait = cast<WaitFlagOp>(op);
+    unsigned from = indexOf(wait.getSrcPipe()), to = indexOf(wait.getDstPipe());
+    Flag &flag = state.flags[{from, to, static_cast<unsigned>(wait.getEventId())}];
+    flag.isSet = false;
+    flag.lastWait = state.issued[to] = ++counts[to];
+    pending.push_back({number, to, state.known[to], flag.clock});
+    join(state.known[to], flag.clock);
+  }
+
+  // Moves an order whose event is in use to one that it has not had; to a barrier of all queues
+  // when there is none, which is false.
+  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, const State &state) {
+    changed = true;
+    Order &order = orders[number];
+    auto set = cast<SetFlagOp>(order.first);
+    order.triedEvents |= 1u << static_cast<unsigned>(set.getEventId());
+    if (std::optional<unsigned> event = freeEvent(from, to, order.triedEvents, state)) {
+      set.setEventId(static_cast<EVENT>(*event));
+      cast<WaitFlagOp>(order.wait).setEventId(static_cast<EVENT>(*event));
+      return true;
+    }
+    // The walk stands at the set_flag: it stays until the walk has left it.
+    OpBuilder builder(order.first);
+    Operation *barrier = BarrierOp::create(builder, order.first->getLoc(), PIPE::PIPE_ALL);
+    Operation *oldWait = order.wait;
+    byOp.erase(oldWait);
+    byOp[barrier] = number;
+    replaced.push_back(order.first);
+    order.first = barrier;
+    order.wait = nullptr;
+    oldWait->erase();
+    return false;
+  }
+
+  void apply(PIPE pipe, State &state) {
+    if (pipe != PIPE::PIPE_ALL) {
+      state.known[indexOf(pipe)][indexOf(pipe)] = counts[indexOf(pipe)];
+      return;
+    }
+    for (Clock &clock : state.known)
+      clock = counts;
+    pending.clear();
+  }
+
+  void erase(Order &order) {
+    for (Operation *op : {order.first, order.wait})
+      if (op) {
+        byOp.erase(op);
+        op->erase();
+      }
+    order.first = order.wait = nullptr;
+  }
+
+  // An order that the walk has passed since the last instruction.
+  struct Pending {
+    unsigned order, queue;
+    Clock before; // what the queue knew in front of it
+    Clock clock;  // what the order tells it
+  };
+
+  FunctionOpInterface function;
+  Clock counts{};
+  std::vector<Order> orders;
+  llvm::DenseMap<Operation *, unsigned> byOp;
+  llvm::DenseMap<Operation *, Instruction> instructions;
+  SmallVector<Pending, 4> pending;
+  SmallVector<Operation *, 2> replaced;
+  unsigned loopDepth = 0;
+  bool changed = false, checkOnly = false, sawHazard = false;
 };
 
 struct InsertSync : mlir::pto::impl::InsertSyncBase<InsertSync> {
@@ -59,66 +522,11 @@ struct InsertSync : mlir::pto::impl::InsertSyncBase<InsertSync> {
         .wasInterrupted();
   }
 
-  static void orderBefore(Operation *later, PIPE from, PIPE to) {
-    OpBuilder builder(later);
-    Location loc = later->getLoc();
-    if (from == to) {
-      BarrierOp::create(builder, loc, to);
-      return;
-    }
-    SetFlagOp::create(builder, loc, from, to, EVENT::EVENT_ID0);
-    WaitFlagOp::create(builder, loc, from, to, EVENT::EVENT_ID0);
-  }
-
-  // Flags from other queues often order the own queue as well, so they come first.
-  static void orderAll(const Finder &finder) {
-    bool others = llvm::any_of(finder.from, [&](PIPE from) { return from != finder.to; });
-    for (PIPE from : finder.from)
-      if (!others || from != finder.to)
-        orderBefore(finder.later, from, finder.to);
-  }
-
-  // The pair's next event id; a barrier of all queues behind the last one.
-  static void useAnotherEvent(Operation *set) {
-    auto first = cast<SetFlagOp>(set);
-    auto second = cast<WaitFlagOp>(set->getNextNode());
-    unsigned id = static_cast<unsigned>(first.getEventId()) + 1;
-    if (id < kEvents) {
-      first.setEventId(static_cast<EVENT>(id));
-      second.setEventId(static_cast<EVENT>(id));
-      return;
-    }
-    OpBuilder builder(set);
-    BarrierOp::create(builder, set->getLoc(), PIPE::PIPE_ALL);
-    second.erase();
-    first.erase();
-  }
-
-  LogicalResult insert(FunctionOpInterface function) {
-    // Each round adds an order or moves an event id up, both of which are bounded.
-    unsigned instructions = 0;
-    function->walk([&](Operation *op) { instructions += getInstructionPipe(op).has_value(); });
-    for (uint64_t left = uint64_t(instructions) * 12 * (kEvents + 2) + 1; left; --left) {
-      Finder finder;
-      SyncModel().walk(function, finder);
-      if (finder.busySet)
-        useAnotherEvent(finder.busySet);
-      else if (finder.later)
-        orderAll(finder);
-      else
-        return success();
-    }
-    return function.emitError() << "internal error: the insertion of flags does not come to an end";
-  }
-
   void runOnOperation() override {
-    bool failedAny = false;
     getOperation().walk([&](FunctionOpInterface function) {
       if (!function.isExternal() && !hasOwnFlags(function))
-        failedAny |= failed(insert(function));
+        Inserter(function).run();
     });
-    if (failedAny)
-      signalPassFailure();
   }
 };
 } // namespace

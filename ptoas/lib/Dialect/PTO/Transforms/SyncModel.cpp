@@ -76,6 +76,21 @@ static TouchedBytes regionOf(Operation *root, bool isWrite) {
   return region;
 }
 
+// A tile that the function was given: apart from all others.
+static TouchedBytes regionOfArgument(Value value, bool isWrite) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getNumOperands() == 0)
+      break;
+    value = op->getOperand(0);
+  }
+  AddressSpace space = AddressSpace::Vec;
+  if (auto tile = dyn_cast<TileBufType>(value.getType()))
+    space = tile.getSpace();
+  else if (auto tiles = dyn_cast<MultiTileBufType>(value.getType()))
+    space = tiles.getSlotType().getSpace();
+  return {false, value.getAsOpaquePointer(), space, -1, -1, isWrite};
+}
+
 SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
   SmallVector<TouchedBytes> regions;
   auto add = [&](Value value, bool isWrite) {
@@ -84,6 +99,8 @@ SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
       collectRoots(value, roots);
       for (Operation *root : roots)
         regions.push_back(regionOf(root, isWrite));
+      if (roots.empty())
+        regions.push_back(regionOfArgument(value, isWrite));
     } else if (isa<PtrType, TensorViewType, PartitionTensorViewType>(value.getType())) {
       regions.push_back({true, baseOf(value), AddressSpace::Gm, -1, -1, isWrite});
     }
@@ -114,8 +131,25 @@ template <typename ClockT> static void join(ClockT &into, const ClockT &other) {
     into[i] = std::max(into[i], other[i]);
 }
 
+// Numbers above what a queue has issued on the way to `state` stand for nothing on it: who knows
+// all that was issued knows them as well.
+void SyncModel::raise(State &state) {
+  auto each = [&](Clock &clock) {
+    for (unsigned q = 0; q < kPipes; ++q)
+      if (clock[q] >= state.issued[q])
+        clock[q] = counts_[q];
+  };
+  for (Clock &clock : state.known)
+    each(clock);
+  for (auto &[key, flag] : state.flags)
+    each(flag.clock);
+}
+
 // After a branch only what both ways know is known.
-void SyncModel::merge(State &into, const State &other) {
+void SyncModel::merge(State &into, State &other) {
+  raise(into);
+  raise(other);
+  join(into.issued, other.issued);
   for (unsigned p = 0; p < kPipes; ++p)
     for (unsigned q = 0; q < kPipes; ++q)
       into.known[p][q] = std::min(into.known[p][q], other.known[p][q]);
@@ -125,7 +159,10 @@ void SyncModel::merge(State &into, const State &other) {
       it->second = instance;
   }
   for (const auto &[key, flag] : other.flags) {
-    Flag &mine = into.flags[key];
+    auto [at, isNew] = into.flags.insert({key, flag});
+    if (isNew)
+      continue;
+    Flag &mine = at->second;
     mine.isSet |= flag.isSet;
     mine.lastWait = std::max(mine.lastWait, flag.lastWait);
     for (unsigned q = 0; q < kPipes; ++q)
@@ -148,7 +185,7 @@ bool SyncModel::sync(Operation *op, State &state) {
     if (!flag.isSet)
       listener_->neverSet(op);
     flag.isSet = false;
-    flag.lastWait = next(to);
+    flag.lastWait = next(state, to);
     join(state.known[to], flag.clock);
   };
   if (auto flag = dyn_cast<SetFlagOp>(op))
@@ -207,7 +244,7 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
     }
   }
   Instance &instance = state.last[op];
-  instance = {queue, next(queue), std::move(regions)};
+  instance = {queue, next(state, queue), std::move(regions)};
   if (queue == scalar)
     known[scalar] = counts_[scalar];
 }

@@ -63,6 +63,7 @@ private:
   };
   struct State {
     std::array<Clock, kPipes> known{};
+    Clock issued{}; // the highest number of each queue on the way here
     llvm::MapVector<Operation *, Instance> last;
     std::map<std::array<unsigned, 3>, Flag> flags;
   };
@@ -71,8 +72,9 @@ private:
   void run(Operation *op, State &state);
   void instruction(Operation *op, PIPE pipe, State &state);
   bool sync(Operation *op, State &state);
-  static void merge(State &into, const State &other);
-  unsigned next(unsigned pipe) { return ++counts_[pipe]; }
+  void merge(State &into, State &other);
+  void raise(State &state);
+  unsigned next(State &state, unsigned pipe) { return state.issued[pipe] = ++counts_[pipe]; }
 
   Clock counts_{};
   Listener *listener_ = nullptr;

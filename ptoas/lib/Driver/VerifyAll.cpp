@@ -1,0 +1,68 @@
+//===- VerifyAll.cpp - every broken rule of a module, not only the first ---===//
+#include "VerifyAll.h"
+#include "mlir/IR/Verifier.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+// Messages after this many would bury the first one.
+static constexpr unsigned kMaxErrors = 100;
+
+static LogicalResult verifyOne(Operation *op) {
+  bool failedAny = false;
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (Dialect *dialect = attr.getNameDialect())
+      failedAny |= failed(dialect->verifyOperationAttribute(op, attr));
+  if (auto registered = op->getRegisteredInfo())
+    failedAny |= failed(registered->verifyInvariants(op));
+  return failure(failedAny);
+}
+
+LogicalResult ptoas::verifyAll(ModuleOp module) {
+  unsigned errors = 0;
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    errors += failed(verifyOne(op));
+    if (errors < kMaxErrors)
+      return WalkResult::advance();
+    op->emitError() << "too many errors, the rest of the file was not checked";
+    return WalkResult::interrupt();
+  });
+  if (errors)
+    return failure();
+  // Rules of regions rely on those of the ops inside.
+  module->walk([&](Operation *op) {
+    auto registered = op->getRegisteredInfo();
+    if (registered && op->getNumRegions() && errors < kMaxErrors)
+      errors += failed(registered->verifyRegionInvariants(op));
+  });
+  return errors ? failure() : verify(module);
+}
+
+void ptoas::noteEarlierForms(ModuleOp module) {
+  static constexpr std::pair<StringLiteral, StringLiteral> forms[] = {
+      {"pto.subset", "pto.subview with a result type"},
+      {"pto.tpack", "pto.tcvt"},
+      {"pto.tstore_fp", "pto.tstore with fp"},
+      {"pto.tmov.fp", "pto.tmov with a scale tile"},
+      {"pto.textract_fp", "pto.textract with fp"},
+      {"pto.tinsert_fp", "pto.tinsert with fp"},
+      {"pto.tfillpad_inplace", "pto.tfillpad with padValue"},
+      {"pto.tfillpad_expand", "pto.tfillpad with padValue"}};
+  llvm::StringSet<> noted;
+  auto note = [&](Operation *op, const Twine &text) {
+    if (noted.insert(text.str()).second)
+      op->emitRemark() << text;
+  };
+  module->walk([&](Operation *op) {
+    StringRef name = op->getName().getStringRef();
+    for (auto &[old, today] : forms)
+      if (name == old)
+        note(op, "'" + old + "' is a form of earlier versions; today it is " + today);
+    if (isa<pto::THistogramOp>(op) && op->hasAttr("isMSB"))
+      note(op, "isMSB is an attribute of earlier versions; today it is byte");
+    if (isa<pto::TGatherOp, pto::TScatterOp>(op) && op->hasAttr("maskPattern") &&
+        !op->hasAttr("axis"))
+      note(op, "a mask without an axis is a form of earlier versions, read as \"row\"");
+  });
+}

@@ -1,0 +1,19 @@
+//===- VerifyAll.h - every broken rule of a module, not only the first ----===//
+#ifndef PTOAS_LIB_DRIVER_VERIFYALL_H
+#define PTOAS_LIB_DRIVER_VERIFYALL_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ptoas {
+
+/// Like mlir::verify, but goes on behind an op that breaks a rule: each op reports the first of its
+/// own. What the module breaks as a whole (order of definitions and uses) is looked at when all ops
+/// are right.
+mlir::LogicalResult verifyAll(mlir::ModuleOp module);
+
+/// Remarks on forms of earlier versions that are read, one per form.
+void noteEarlierForms(mlir::ModuleOp module);
+
+} // namespace ptoas
+
+#endif // PTOAS_LIB_DRIVER_VERIFYALL_H

@@ -1,0 +1,77 @@
+//===- ptobc.cpp - `.pto` text to `.ptobc` bytecode and back ----------------===//
+//
+// ptobc encode in.pto -o out.ptobc; ptobc decode in.ptobc -o out.pto. Exit status 0, 1 when the
+// file is wrong, 2 when the command is. PTOBC_EMIT_DEBUGINFO=0 leaves source locations out,
+// PTOBC_PRINT_LOC=1 prints them.
+//
+//===----------------------------------------------------------------------===//
+#include "ptoas/Driver/Assembler.h"
+#include "ptoas/Driver/Bytecode.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+static int usage(const llvm::Twine &problem) {
+  llvm::errs() << "ptobc: " << problem
+               << "\nusage: ptobc encode <input.pto or -> -o <output.ptobc or ->\n"
+                  "       ptobc decode <input.ptobc or -> -o <output.pto or ->\n";
+  return 2;
+}
+
+static bool isSet(const char *name, bool absent) {
+  const char *value = std::getenv(name);
+  return value && *value ? llvm::StringRef(value) != "0" : absent;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::ArrayRef<char *> words(argv + 1, argc - 1);
+  if (words.empty())
+    return usage("what to do is missing, encode or decode");
+  llvm::StringRef command = words.front();
+  if (command != "encode" && command != "decode")
+    return usage("unknown command '" + command + "', expected encode or decode");
+  llvm::StringRef input, output = "-";
+  for (size_t i = 1; i < words.size(); ++i) {
+    llvm::StringRef word = words[i];
+    if (word == "-o") {
+      if (++i == words.size())
+        return usage("-o needs a file name");
+      output = words[i];
+    } else if (word.size() > 1 && word.starts_with("-")) {
+      return usage("unknown flag '" + word + "'");
+    } else if (!input.empty()) {
+      return usage("one input only, got '" + input + "' and '" + word + "'");
+    } else {
+      input = word;
+    }
+  }
+  if (input.empty())
+    return usage("the input is missing");
+
+  std::string problem;
+  ptoas::SourceFile source;
+  if (mlir::failed(source.open(input, {}, problem))) {
+    llvm::errs() << "Error: " << problem << "\n";
+    return 1;
+  }
+  std::error_code error;
+  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
+  if (error) {
+    llvm::errs() << "Error: cannot write " << output << ": " << error.message() << "\n";
+    return 1;
+  }
+  if (command == "encode") {
+    ptoas::BytecodeOptions options;
+    options.debugInfo = isSet("PTOBC_EMIT_DEBUGINFO", true);
+    file.os() << ptoas::writeBytecode(*source.module, options);
+  } else {
+    mlir::OpPrintingFlags flags;
+    if (isSet("PTOBC_PRINT_LOC", false))
+      flags.enableDebugInfo();
+    source.module->print(file.os(), flags);
+    file.os() << "\n";
+  }
+  file.keep();
+  return 0;
+}
