@@ -1,0 +1,328 @@
+//===- SyncOracle.cpp - what instructions may overlap in, trace by trace --===//
+#include "SyncOracle.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "llvm/ADT/BitVector.h"
+#include <functional>
+#include <map>
+#include <random>
+
+using namespace mlir;
+using namespace mlir::pto;
+
+namespace {
+// Bytes of a memory. Global memory is told apart by the pointer that a view starts from, tiles
+// without an address by their allocation.
+struct Bytes {
+  enum Kind { Global, Addressed, Named } kind;
+  unsigned space;
+  const void *name; // null for global memory: anywhere
+  int64_t from, to;
+  bool write;
+};
+
+bool meet(const Bytes &a, const Bytes &b) {
+  if (!a.write && !b.write)
+    return false;
+  if ((a.kind == Bytes::Global) != (b.kind == Bytes::Global))
+    return false;
+  if (a.kind == Bytes::Global)
+    return !a.name || !b.name || a.name == b.name;
+  if (a.space != b.space)
+    return false;
+  if (a.kind == Bytes::Addressed && b.kind == Bytes::Addressed)
+    return std::max(a.from, b.from) < std::min(a.to, b.to);
+  return a.kind == Bytes::Named && b.kind == Bytes::Named && a.name == b.name;
+}
+
+struct Event {
+  enum What { Work, Set, Wait, Barrier } what;
+  Operation *op;
+  PIPE queue;   // of a flag: the one that sets
+  PIPE other{}; // of a flag: the one that waits
+  unsigned id = 0;
+  std::vector<Bytes> bytes;
+};
+
+// Where tiles come from. A tile that control flow carries may be any of several.
+void storageOf(Value value, std::vector<Value> &allocations, unsigned depth = 0) {
+  if (depth > 64)
+    return;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    StringRef name = op->getName().getStringRef();
+    if (name == "pto.subview" || name == "pto.subset" || name == "pto.treshape" ||
+        name == "pto.bitcast" || name == "pto.multi_tile_get")
+      return storageOf(op->getOperand(0), allocations, depth + 1);
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (Block *block : {branch.thenBlock(), branch.elseBlock()})
+        if (block)
+          storageOf(block->getTerminator()->getOperand(result.getResultNumber()), allocations,
+                    depth + 1);
+      return;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      storageOf(loop.getInitArgs()[result.getResultNumber()], allocations, depth + 1);
+      storageOf(loop.getYieldedValues()[result.getResultNumber()], allocations, depth + 1);
+      return;
+    }
+    allocations.push_back(value);
+    return;
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (loop && argument.getArgNumber() > 0)
+    return storageOf(loop.getInitArgs()[argument.getArgNumber() - 1], allocations, depth + 1);
+  allocations.push_back(value);
+}
+
+void describe(Value value, bool write, std::vector<Bytes> &found) {
+  if (isa<PtrType, TensorViewType, PartitionTensorViewType>(value.getType())) {
+    Value base = value;
+    while (Operation *op = base.getDefiningOp()) {
+      if (!isa<MakeTensorViewOp, PartitionViewOp, AddPtrOp, CastPtrOp>(op)) {
+        base = Value();
+        break;
+      }
+      base = op->getOperand(0);
+    }
+    found.push_back({Bytes::Global, 0, base ? base.getAsOpaquePointer() : nullptr, 0, 0, write});
+    return;
+  }
+  if (!isa<TileBufType, MultiTileBufType>(value.getType()))
+    return;
+  std::vector<Value> allocations;
+  storageOf(value, allocations);
+  for (Value allocation : allocations) {
+    int64_t bytes = 0;
+    unsigned space = 0;
+    if (auto tile = dyn_cast<TileBufType>(allocation.getType())) {
+      bytes = tile.getSizeInBytes();
+      space = static_cast<unsigned>(tile.getSpace());
+    } else if (auto tiles = dyn_cast<MultiTileBufType>(allocation.getType())) {
+      bytes = tiles.getSlotType().getSizeInBytes() * tiles.getCount();
+      space = static_cast<unsigned>(tiles.getSlotType().getSpace());
+    }
+    Value address;
+    if (auto alloc = allocation.getDefiningOp<AllocTileOp>())
+      address = alloc.getAddr();
+    else if (auto alloc = allocation.getDefiningOp<AllocMultiTileOp>())
+      address = alloc.getAddr();
+    APInt at;
+    if (!address)
+      found.push_back({Bytes::Named, space, allocation.getAsOpaquePointer(), 0, 0, write});
+    else if (matchPattern(address, m_ConstantInt(&at)))
+      found.push_back(
+          {Bytes::Addressed, space, nullptr, at.getSExtValue(), at.getSExtValue() + bytes, write});
+    else // anywhere in its space
+      found.push_back({Bytes::Addressed, space, nullptr, 0, INT64_MAX, write});
+  }
+}
+
+bool toEvent(Operation *op, Event &event) {
+  event.op = op;
+  auto flag = [&](Event::What what, PIPE from, PIPE to, unsigned id) {
+    event.what = what;
+    event.queue = from;
+    event.other = to;
+    event.id = id;
+    return true;
+  };
+  if (auto set = dyn_cast<SetFlagOp>(op))
+    return flag(Event::Set, set.getSrcPipe(), set.getDstPipe(), unsigned(set.getEventId()));
+  if (auto wait = dyn_cast<WaitFlagOp>(op))
+    return flag(Event::Wait, wait.getSrcPipe(), wait.getDstPipe(), unsigned(wait.getEventId()));
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return flag(Event::Barrier, barrier.getPipe(), barrier.getPipe(), 0);
+  event.what = Event::Work;
+  if (auto instruction = dyn_cast<PipeOpInterface>(op)) {
+    event.queue = instruction.getPipe();
+  } else if (isa<TPushToAivOp, TPushToAicOp>(op)) {
+    auto tile = cast<TileBufType>(op->getOperand(0).getType());
+    event.queue = tile.getSpace() == AddressSpace::Acc ? PIPE::PIPE_FIX : PIPE::PIPE_MTE3;
+  } else if (isa<TPopFromAicOp, TPopFromAivOp>(op)) {
+    event.queue = getTargetArch(op) == Arch::A5 ? PIPE::PIPE_S : PIPE::PIPE_MTE2;
+    describe(op->getResult(0), true, event.bytes);
+    return true;
+  } else {
+    return false;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  if (auto touches = dyn_cast<MemoryEffectOpInterface>(op))
+    touches.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (effect.getValue())
+      describe(effect.getValue(), isa<MemoryEffects::Write>(effect.getEffect()), event.bytes);
+  return true;
+}
+
+// One way through a function. `choose(n)` picks one of n ways at each branch and loop.
+class Tracer {
+public:
+  Tracer(const oracle::Limits &limits, const llvm::DenseSet<Operation *> &without,
+         std::function<unsigned(unsigned)> choose)
+      : limits(limits), without(without), choose(std::move(choose)) {}
+
+  void run(Block &block) {
+    for (Operation &op : block) {
+      if (without.contains(&op) || trace.size() >= limits.events)
+        continue;
+      Event event;
+      if (op.getNumRegions() == 0) {
+        if (toEvent(&op, event))
+          trace.push_back(std::move(event));
+      } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        if (choose(2) == 0)
+          run(*branch.thenBlock());
+        else if (branch.elseBlock())
+          run(*branch.elseBlock());
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        for (unsigned left = trips(loop); left; --left)
+          run(*loop.getBody());
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        unsigned left = choose(limits.iterations + 1);
+        run(*loop.getBeforeBody());
+        for (; left; --left) {
+          run(*loop.getAfterBody());
+          run(*loop.getBeforeBody());
+        }
+      } else {
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            run(inner);
+      }
+    }
+  }
+
+  std::vector<Event> trace;
+
+private:
+  // A loop with a constant number of iterations has that many, or the limit.
+  unsigned trips(scf::ForOp loop) {
+    APInt low, high, step;
+    if (matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) &&
+        matchPattern(loop.getUpperBound(), m_ConstantInt(&high)) &&
+        matchPattern(loop.getStep(), m_ConstantInt(&step)) && step.getSExtValue() > 0) {
+      int64_t count = (high.getSExtValue() - low.getSExtValue() + step.getSExtValue() - 1) /
+                      step.getSExtValue();
+      if (count <= int64_t(limits.iterations))
+        return std::max<int64_t>(count, 0);
+      return limits.iterations;
+    }
+    return limits.iterations - choose(limits.iterations + 1);
+  }
+
+  const oracle::Limits &limits;
+  const llvm::DenseSet<Operation *> &without;
+  std::function<unsigned(unsigned)> choose;
+};
+
+std::string nameOf(Operation *op) { return op->getName().getStringRef().str(); }
+
+// What is wrong with one trace; empty: nothing.
+std::string judge(const std::vector<Event> &trace, bool vectorsInOrder) {
+  constexpr unsigned kQueues = 16, scalar = unsigned(PIPE::PIPE_S);
+  const unsigned count = trace.size();
+  // Done before anything that the queue starts from now on.
+  std::vector<llvm::BitVector> done(kQueues, llvm::BitVector(count));
+  std::vector<llvm::BitVector> issued(kQueues, llvm::BitVector(count)); // of each queue
+  struct Token {
+    bool isSet = false;
+    llvm::BitVector done;
+    int lastWait = -1; // event
+  };
+  std::map<std::tuple<unsigned, unsigned, unsigned>, Token> tokens;
+  std::map<unsigned, std::vector<unsigned>> bySpace; // work events
+  auto number = [](PIPE pipe) { return std::min(unsigned(pipe), kQueues - 1); };
+  for (unsigned i = 0; i < count; ++i) {
+    const Event &event = trace[i];
+    unsigned queue = number(event.queue);
+    switch (event.what) {
+    case Event::Barrier:
+      for (unsigned q = 0; q < kQueues; ++q) {
+        if (event.queue != PIPE::PIPE_ALL && q != queue)
+          continue;
+        for (unsigned p = 0; p < kQueues; ++p)
+          if (event.queue == PIPE::PIPE_ALL || p == queue)
+            done[q] |= issued[p];
+      }
+      break;
+    case Event::Set: {
+      Token &token = tokens[{queue, number(event.other), event.id}];
+      if (token.isSet || (token.lastWait >= 0 && !done[queue].test(token.lastWait)))
+        return "event " + std::to_string(event.id) + " is set while it is in use";
+      token.isSet = true;
+      token.done = done[queue];
+      token.done |= issued[queue];
+      break;
+    }
+    case Event::Wait: {
+      unsigned waiting = number(event.other);
+      Token &token = tokens[{queue, waiting, event.id}];
+      if (!token.isSet)
+        return "a wait for an event that nothing has set";
+      token.isSet = false;
+      token.lastWait = int(i);
+      done[waiting] |= token.done;
+      issued[waiting].set(i);
+      // A wait is over before anything behind it in its queue starts.
+      break;
+    }
+    case Event::Work: {
+      done[queue] |= done[scalar];
+      done[queue] |= issued[scalar];
+      bool inOrder = queue == scalar || (vectorsInOrder && event.queue == PIPE::PIPE_V);
+      for (const Bytes &mine : event.bytes)
+        for (unsigned earlier : bySpace[mine.kind == Bytes::Global ? 0 : mine.space]) {
+          if (done[queue].test(earlier) || (inOrder && number(trace[earlier].queue) == queue))
+            continue;
+          for (const Bytes &theirs : trace[earlier].bytes)
+            if (meet(mine, theirs))
+              return nameOf(event.op) + " may start before " + nameOf(trace[earlier].op) +
+                     " is done";
+        }
+      issued[queue].set(i);
+      llvm::SmallDenseSet<unsigned> spaces;
+      for (const Bytes &mine : event.bytes)
+        if (spaces.insert(mine.kind == Bytes::Global ? 0 : mine.space).second)
+          bySpace[mine.kind == Bytes::Global ? 0 : mine.space].push_back(i);
+      break;
+    }
+    }
+  }
+  return {};
+}
+} // namespace
+
+std::string oracle::findHazard(func::FuncOp function, const Limits &limits,
+                               const llvm::DenseSet<Operation *> &without) {
+  bool vectorsInOrder = getTargetArch(function) == Arch::A5;
+  // Depth first over the choices, as far as the limit goes; then at random.
+  std::vector<std::pair<unsigned, unsigned>> path; // (chosen, of how many)
+  std::mt19937 random(1);
+  for (unsigned tried = 0; tried < limits.traces; ++tried) {
+    size_t next = 0;
+    bool atRandom = tried >= limits.traces / 2;
+    Tracer tracer(limits, without, [&](unsigned ways) -> unsigned {
+      if (atRandom)
+        return random() % ways;
+      if (next == path.size())
+        path.push_back({0, ways});
+      return path[next++].first;
+    });
+    tracer.run(function.getBody().front());
+    std::string problem = judge(tracer.trace, vectorsInOrder);
+    if (!problem.empty())
+      return problem;
+    if (atRandom)
+      continue;
+    path.resize(next);
+    while (!path.empty() && path.back().first + 1 == path.back().second)
+      path.pop_back();
+    if (path.empty())
+      break; // all ways have been tried
+    ++path.back().first;
+  }
+  return {};
+}

@@ -1,0 +1,223 @@
+//===- SyncOracleTest.cpp - inserted order is sufficient and minimal ------===//
+//
+// For every program of this tree, and of the conformance cases where they are beside it:
+// the oracle finds no hazard after insertion, and finds one as soon as any inserted flag
+// or barrier is taken away, moved behind its instruction, or given another event.
+//
+//===----------------------------------------------------------------------===//
+#include "SyncOracle.h"
+#include "mlir/IR/Diagnostics.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Driver/Assembler.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::pto;
+namespace fs = std::filesystem;
+
+namespace {
+struct Program {
+  explicit Program(const std::string &text, bool insert = true)
+      : context(registry(), MLIRContext::Threading::DISABLED),
+        handler(&context, [](Diagnostic &) { return success(); }) {
+    context.allowUnregisteredDialects();
+    context.loadAllAvailableDialects();
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "program.pto"),
+                               llvm::SMLoc());
+    ptoas::AssemblerOptions options;
+    module = ptoas::parseModule(sources, context, options);
+    if (!module || !insert)
+      return;
+    bool hasAddresses = false;
+    module->walk([&](AllocTileOp op) { hasAddresses |= bool(op.getAddr()); });
+    options.level = hasAddresses ? 3 : 2;
+    options.insertSync = true;
+    assembled = succeeded(ptoas::checkModule(*module, options));
+  }
+
+  static DialectRegistry registry() {
+    DialectRegistry registry;
+    ptoas::registerPtoDialects(registry);
+    return registry;
+  }
+
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module;
+  bool assembled = false;
+};
+
+// What insertion adds together: a set_flag with its wait_flag, or a barrier.
+using Unit = SmallVector<Operation *, 2>;
+
+SmallVector<Unit> unitsOf(func::FuncOp function) {
+  SmallVector<Unit> units;
+  function.walk([&](Operation *op) {
+    if (isa<SetFlagOp>(op))
+      units.push_back({op, op->getNextNode()});
+    else if (isa<BarrierOp>(op))
+      units.push_back({op});
+  });
+  return units;
+}
+
+bool hasOrderOfItsOwn(ModuleOp module) {
+  bool found = false;
+  module.walk([&](Operation *op) {
+    found |= isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, RecordEventOp, WaitEventOp,
+                 GetBufOp, RlsBufOp, BarrierOp, BarrierSyncOp>(op);
+  });
+  return found;
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> found;
+  for (const char *root : {PTOAS_TEST_DIR, PTOAS_TEST_DIR "/../tests/kernels",
+                           PTOAS_CASES_DIR "/pto", PTOAS_CASES_DIR "/pto-from-pypto"}) {
+    std::error_code code;
+    for (auto &entry : fs::recursive_directory_iterator(root, code)) {
+      std::string name = entry.path().filename().string();
+      // The other spelling of the same module; programs that are wrong on purpose.
+      if (name.find(".bridged.") != std::string::npos || name.find("errors") != std::string::npos)
+        continue;
+      if (entry.path().extension() == ".pto" || entry.path().extension() == ".mlir")
+        found.push_back(entry.path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string read(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+} // namespace
+
+TEST(SyncOracleTest, InsertedOrderIsSufficientAndMinimal) {
+  unsigned checked = 0, units = 0;
+  const oracle::Limits limits;
+  for (const std::string &path : programs()) {
+    std::string text = read(path);
+    Program before(text, /*insert=*/false);
+    if (!before.module || hasOrderOfItsOwn(*before.module))
+      continue;
+    Program program(text);
+    if (!program.assembled)
+      continue;
+    ++checked;
+    for (auto function : program.module->getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      std::string hazard = oracle::findHazard(function, limits);
+      EXPECT_EQ(hazard, "") << path << " @" << function.getName().str();
+      for (const Unit &unit : unitsOf(function)) {
+        ++units;
+        llvm::DenseSet<Operation *> without(unit.begin(), unit.end());
+        EXPECT_NE(oracle::findHazard(function, limits, without), "")
+            << path << " @" << function.getName().str() << ": nothing needs "
+            << unit.front()->getName().getStringRef().str() << " in front of "
+            << unit.back()->getNextNode()->getName().getStringRef().str();
+      }
+    }
+  }
+  EXPECT_GE(checked, 20u);
+  EXPECT_GE(units, 60u);
+  std::printf("%u programs, %u orders\n", checked, units);
+}
+
+namespace {
+// A loop with two tiles, a branch, and an accumulator that is read behind it.
+constexpr const char *kLoop = R"(
+!V = !pto.tile_buf<vec, 16x64xf32>
+!P = !pto.partition_tensor_view<16x64xf32>
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @f(%x: !P, %y: !P, %n: index, %c: i1) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %z = arith.constant 0.0 : f32
+    %a0 = arith.constant 0 : i64
+    %a1 = arith.constant 4096 : i64
+    %a2 = arith.constant 8192 : i64
+    %s = pto.alloc_tile addr = %a0 : !V
+    %a = pto.alloc_tile addr = %a1 : !V
+    %b = pto.alloc_tile addr = %a2 : !V
+    pto.texpands ins(%z : f32) outs(%s : !V)
+    scf.for %i = %c0 to %n step %c1 {
+      pto.tload ins(%x : !P) outs(%a : !V)
+      scf.if %c {
+        pto.texp ins(%a : !V) outs(%b : !V)
+      } else {
+        pto.tload ins(%y : !P) outs(%b : !V)
+      }
+      pto.tadd ins(%s, %b : !V, !V) outs(%s : !V)
+    }
+    pto.tstore ins(%s : !V) outs(%y : !P)
+    return
+  }
+})";
+} // namespace
+
+// A flag with another event on one side, a wait behind its instruction, a flag in the other
+// direction.
+TEST(SyncOracleTest, FindsFaults) {
+  unsigned faults = 0;
+  for (unsigned fault = 0; fault < 3; ++fault)
+    for (unsigned number = 0;; ++number) {
+      Program program(kLoop);
+      ASSERT_TRUE(program.assembled);
+      auto function = *program.module->getOps<func::FuncOp>().begin();
+      ASSERT_EQ(oracle::findHazard(function, {}), "");
+      SmallVector<Unit> units;
+      for (Unit &unit : unitsOf(function))
+        if (unit.size() == 2)
+          units.push_back(unit);
+      if (number == units.size())
+        break;
+      auto set = cast<SetFlagOp>(units[number][0]);
+      auto wait = cast<WaitFlagOp>(units[number][1]);
+      OpBuilder builder(wait);
+      if (fault == 0) {
+        set.setEventId(EVENT::EVENT_ID7);
+      } else if (fault == 1) {
+        // Behind the instruction that is to wait; the next op may be another order of it.
+        Operation *behind = wait->getNextNode();
+        while (isa<SetFlagOp, WaitFlagOp, BarrierOp>(behind))
+          behind = behind->getNextNode();
+        wait->moveAfter(behind);
+      } else {
+        SetFlagOp::create(builder, set.getLoc(), set.getDstPipe(), set.getSrcPipe(),
+                          set.getEventId());
+        WaitFlagOp::create(builder, set.getLoc(), set.getDstPipe(), set.getSrcPipe(),
+                           set.getEventId());
+        wait.erase();
+        set.erase();
+      }
+      ++faults;
+      EXPECT_NE(oracle::findHazard(function, {}), "") << "fault " << fault << ", order " << number;
+    }
+  EXPECT_GE(faults, 9u);
+}
+
+// Deep nests and many instructions stay linear in what is written: each level does not double the
+// work.
+TEST(SyncOracleTest, DeepLoopsComeToAnEnd) {
+  std::string text = "!V = !pto.tile_buf<vec, 16x64xf32>\n"
+                     "func.func @f(%x: !pto.partition_tensor_view<16x64xf32>, %n: index) {\n"
+                     "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+                     "  %a0 = arith.constant 0 : i64\n"
+                     "  %a = pto.alloc_tile addr = %a0 : !V\n";
+  constexpr int kDepth = 40;
+  for (int i = 0; i < kDepth; ++i)
+    text += "scf.for %i" + std::to_string(i) + " = %c0 to %n step %c1 {\n";
+  text += "pto.tload ins(%x : !pto.partition_tensor_view<16x64xf32>) outs(%a : !V)\n"
+          "pto.texp ins(%a : !V) outs(%a : !V)\n";
+  text += std::string(kDepth, '}') + "\nreturn }\n";
+  Program program(text);
+  ASSERT_TRUE(program.assembled);
+  auto function = *program.module->getOps<func::FuncOp>().begin();
+  EXPECT_EQ(oracle::findHazard(function, {10, 1, 500}), "");
+}
