@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ _CPU_FLAGS = (
 
 def examine() -> list[Finding]:
     """Everything worth knowing, in the order in which it matters."""
-    return [*_modules(), *_cpu(), _device(), _cache(), *_packages(), *_knobs()]
+    return [*_modules(), *_cpu(), _device(), _cache(), *_packages(), _kernel_mode(), *_knobs()]
 
 
 def _modules() -> list[Finding]:
@@ -110,6 +111,18 @@ def _packages() -> list[Finding]:
                 Finding("note", name, f"not installed; {use} need it", f"pip install {name}")
             )
     return findings
+
+
+def _kernel_mode() -> Finding:
+    """What pypto.torch.init needs, without loading it."""
+    needed = ("torch_npu", "simpler", "pypto._torch_npu")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if not missing:
+        return Finding("ok", "kernel mode", f"{', '.join(needed)} are there")
+    detail = f"not possible without {', '.join(missing)}; only pypto.torch.init needs it"
+    return Finding(
+        "note", "kernel mode", detail, "build the stack with torch: torch-npu-sim, or a torch_npu"
+    )
 
 
 def _knobs() -> list[Finding]:

@@ -491,6 +491,31 @@ def test_a_close_that_fails_may_be_tried_again(ready, session, step):
     assert ready.state is S.CLOSED
 
 
+def test_calls_that_race_with_close_are_either_finished_or_refused(ready, session):
+    """No call is admitted and then forgotten, whenever close comes."""
+    log: list[str] = []
+    made = registered(ready)
+    admitted = []
+
+    def calls():
+        for _ in range(2000):
+            try:
+                ticket = ready.submit(
+                    made, None, publishing(FakeRun(log, done=True)), order=threading.get_ident()
+                )
+            except RuntimeError as error:
+                assert "it admits no calls" in str(error)
+                return
+            admitted.append(ticket)
+
+    threads = Threads().start(*[calls] * 6)
+    time.sleep(0.01)
+    ready.close()
+    assert [error for _, error in threads.join() if error] == []
+    assert all(ticket.retired for ticket in admitted) and ready.pending == 0
+    assert log.count("wait run") == len(admitted) and session.steps[-1] == "close"
+
+
 def test_use_after_close_is_refused(ready):
     made = registered(ready)
     ready.close()

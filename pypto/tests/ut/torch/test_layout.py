@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,19 @@ def test_each_device_test_has_a_twin():
         if isinstance(n, ast.FunctionDef)
     ]
     assert len([t for t in tests if t.name.startswith("test_")]) >= 10
+
+
+def test_the_doctor_says_what_kernel_mode_lacks(monkeypatch):
+    from pypto import doctor
+
+    def line():
+        (found,) = [f for f in doctor.examine() if f.what == "kernel mode"]
+        return found
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n: None if n == "torch_npu" else find(n)
+    )
+    assert line().state == "note" and "not possible without torch_npu" in str(line())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert line().state == "ok"
