@@ -37,7 +37,7 @@ def pypto(cases: Path, options) -> tuple[int, int, str]:
 
 def pto(cases: Path, options) -> tuple[int, int, str]:
     tools = options.build / "bin"
-    assemble = shlex.quote(str(tools / "ptoas")) + " --emit-pto-ir"
+    assemble = shlex.quote(str(tools / "ptoas"))
     template = shlex.quote(str(tools / "pto-run")) + " {file} --entry {entry} {io}"
     command = [
         sys.executable,
