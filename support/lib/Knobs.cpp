@@ -45,6 +45,10 @@ uint64_t parse(const char *text, uint64_t fallback) {
     return fallback;
   std::string_view word = text;
   int shift = 0;
+  if (word.ends_with("iB"))
+    word.remove_suffix(2);
+  else if (word.ends_with('B'))
+    word.remove_suffix(1);
   if (!word.empty()) {
     switch (word.back()) {
     case 'k':

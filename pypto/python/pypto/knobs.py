@@ -213,11 +213,11 @@ def parse(knob: Knob, text: str) -> Any:
         except ValueError:
             raise ValueError(f"{knob.env}={text!r}: takes a whole number") from None
     if knob.type == "size":
-        body, shift = text.strip(), 0
+        body, shift = text.strip().removesuffix("B").removesuffix("i"), 0
         if body[-1:].upper() in _SUFFIX:
             body, shift = body[:-1], _SUFFIX[body[-1:].upper()]
         if not body.isdigit():
-            raise ValueError(f"{knob.env}={text!r}: takes bytes, as 1048576, 512M or 2G")
+            raise ValueError(f"{knob.env}={text!r}: takes bytes, as 1048576, 512M or 2GiB")
         return int(body) << shift
     if knob.type == "choice" and text not in knob.choices:
         raise ValueError(f"{knob.env}={text!r}: takes one of {', '.join(knob.choices)}")

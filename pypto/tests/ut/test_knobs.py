@@ -28,6 +28,7 @@ def test_generated_files_are_what_the_list_gives():
         ("PTO_CACHE", "YES", True),
         ("PTO_CACHE_SIZE", "2G", 2 << 30),
         ("PTO_CACHE_SIZE", "4096", 4096),
+        ("PTO_NPU_MEMORY", "512MiB", 512 << 20),
         ("SIMPLER_THREADS", "3", 3),
         ("PTO_ISA", "avx2", "avx2"),
     ],
