@@ -159,7 +159,9 @@ bool SimplerRun::waitForAccesses(const ChipTensor &element, bool write, const ch
            "after the orchestration has ended",
            what);
     } else {
+      waitsForData_ = true;
       executor_.workUntil(this, [&] { return signalled_.load(); });
+      waitsForData_ = false;
     }
   }
   while (EdgeBlock *block = signal_.edgeBlocks) {

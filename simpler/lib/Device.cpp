@@ -18,17 +18,13 @@ static uint64_t watchForks() {
   return forkGeneration.load();
 }
 
-struct PendingCompletion {
-  Task *task;
-  std::vector<CompletionToken> tokens;
-};
-
 Device::Device(const Geometry &geometry, int32_t threads)
     : geometry_(geometry), threads_(threads), forkGeneration_(watchForks()),
       unstarted_(threads - 1), pending_(new std::vector<PendingCompletion>) {
   sleepers_.store(threads - 1);
   runs_.reserve(kMaxRuns);
   freeRuns_.reserve(kMaxRuns); // giving a run back must not fail
+  enlist();
 }
 
 bool Device::forked() const {
@@ -36,6 +32,8 @@ bool Device::forked() const {
 }
 
 Device::~Device() {
+  if (!forked())
+    unlist();
   if (forked()) {
     // The threads exist in the parent only; joining or even destroying them here is impossible.
     for (auto &thread : poolThreads_)
@@ -161,8 +159,10 @@ void Device::startPoolThread() {
 
 void Device::poolLoop(Executor &executor) {
   Executor::setCurrent(&executor);
+  executor.restEnd();
   executor.workUntil(nullptr, [this] { return stopping(); });
   executor.flush();
+  executor.restBegin();
 }
 
 //===-- Deferred completion -----------------------------------------------===//
@@ -180,27 +180,9 @@ void Device::addPending(Task *task, const CompletionList &list) {
   }
 }
 
-static bool reached(const CompletionToken &token) {
+bool reached(const CompletionToken &token) {
   auto *counter = reinterpret_cast<const int32_t *>(static_cast<uintptr_t>(token.addr));
   return __atomic_load_n(counter, __ATOMIC_ACQUIRE) >= static_cast<int32_t>(token.expected_value);
-}
-
-std::string Device::describePending(const SimplerRun *run) {
-  std::lock_guard lock(pendingMutex_);
-  std::string text;
-  for (const PendingCompletion &pending : *pending_)
-    if (pending.task->run == run)
-      for (const CompletionToken &token : pending.tokens) {
-        char line[320];
-        std::snprintf(line, sizeof(line),
-                      "%stask %s waits for the counter at %#llx: it is %d, must be %d",
-                      text.empty() ? "" : "; ", taskName(pending.task).text,
-                      static_cast<unsigned long long>(token.addr),
-                      *reinterpret_cast<const int32_t *>(static_cast<uintptr_t>(token.addr)),
-                      static_cast<int32_t>(token.expected_value));
-        text += line;
-      }
-  return text;
 }
 
 bool Device::poll(Executor &executor) {
@@ -224,20 +206,51 @@ bool Device::poll(Executor &executor) {
 
 //===-- Gangs and fibers --------------------------------------------------===//
 
-void Device::addGang(Gang *gang) {
+static int32_t contextsOf(const Task *task) {
+  int64_t all = static_cast<int64_t>(task->blocks) * task->lanes;
+  return static_cast<int32_t>(std::min<int64_t>(all, Device::kMaxGangContexts));
+}
+
+bool Device::startGang(Task *task) {
+  auto gang = std::make_unique<Gang>(task);
   std::lock_guard lock(gangsMutex_);
-  gangs_.push_back(gang);
+  int32_t contexts = contextsOf(task);
+  if (gangContexts_ > 0 &&
+      (gangContexts_ + contexts > kMaxGangContexts || !waitingGangs_.empty()) &&
+      !task->extra->admitted) {
+    waitingGangs_.push_back(task);
+    return false;
+  }
+  makeRoom(gangs_);
   if (!monitor_.joinable())
     monitor_ = std::thread([this] { monitorLoop(); });
+  if (!task->extra->admitted)
+    gangContexts_ += contexts;
+  task->extra->gang = gang.release();
+  gangs_.push_back(task->extra->gang);
   gangCount_.fetch_add(1);
   std::lock_guard spare(spareMutex_);
   monitorWork_.notify_one();
+  return true;
 }
 
-void Device::removeGang(Gang *gang) {
-  std::lock_guard lock(gangsMutex_);
-  std::erase(gangs_, gang);
-  gangCount_.fetch_sub(1);
+void Device::removeGang(Gang *gang, Executor &executor) {
+  Task *next = nullptr;
+  {
+    std::lock_guard lock(gangsMutex_);
+    std::erase(gangs_, gang);
+    gangCount_.fetch_sub(1);
+    gangContexts_ -= contextsOf(gang->task());
+    if (!waitingGangs_.empty() &&
+        gangContexts_ + contextsOf(waitingGangs_[0]) <= kMaxGangContexts) {
+      next = waitingGangs_[0];
+      waitingGangs_.erase(waitingGangs_.begin());
+      gangContexts_ += contextsOf(next);
+      next->extra->admitted = true;
+    }
+  }
+  if (next)
+    executor.makeReady(next);
 }
 
 std::unique_ptr<Fiber> Device::acquireFiber() {

@@ -11,6 +11,7 @@
 #include "Fiber.h"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -30,12 +31,19 @@ struct Geometry {
 const Geometry *findGeometry(const char *name);
 
 class Gang;
-struct PendingCompletion;
+
+/// A task whose kernel has returned, and the counters it still waits for.
+struct PendingCompletion {
+  Task *task;
+  std::vector<CompletionToken> tokens;
+};
+bool reached(const CompletionToken &token);
 
 class Device {
 public:
-  static constexpr uint32_t kMaxExecutors = 256;
+  static constexpr uint32_t kMaxExecutors = 512;
   static constexpr uint32_t kMaxRuns = 64;
+  static constexpr int32_t kMaxGangContexts = 128; // of all gangs that run
 
   Device(const Geometry &geometry, int32_t threads);
   ~Device();
@@ -65,14 +73,19 @@ public:
   // Deferred completion
   void addPending(Task *task, const CompletionList &list);
   bool hasPending() const { return pendingCount_.load(std::memory_order_relaxed) > 0; }
-  /// The counters that tasks of the run wait for, with their values, for a message.
-  std::string describePending(const SimplerRun *run);
+  /// Whether nothing will happen in any worker of the process unless the outside does something.
+  /// `shared`: the address of a counter in shared memory that a task waits for, if there is one.
+  bool provenStill(const Executor &asking, uint64_t &shared);
   /// Completes tasks whose counters are reached; true when there was one.
   bool poll(Executor &executor);
 
   // Gangs
-  void addGang(Gang *gang);
-  void removeGang(Gang *gang);
+  /// Makes the task's gang. False when the gangs that run leave no room for all its contexts: each
+  /// context may need a thread, and a gang that never gets all of them would stand still. The task
+  /// is queued again when there is room. Throws when the system has no memory or threads.
+  bool startGang(Task *task);
+  /// Ends it, and queues gangs that have waited for room.
+  void removeGang(Gang *gang, Executor &executor);
   std::unique_ptr<Fiber> acquireFiber();
   void releaseFiber(std::unique_ptr<Fiber> fiber);
 
@@ -90,6 +103,13 @@ public:
   Executor *addExecutor();
 
 private:
+  friend struct ::SimplerRun;
+  void enlist();
+  void unlist();
+  bool mayAct(const Executor &asking, std::vector<uint64_t> &seen);
+  uint64_t sharedCounter();
+  void forEachPending(const SimplerRun *run,
+                      const std::function<void(Task *, const CompletionToken &)> &visit);
   void startPoolThread();
   void poolLoop(Executor &executor);
   void spareLoop(Executor &executor);
@@ -124,6 +144,8 @@ private:
 
   std::mutex gangsMutex_;
   std::vector<Gang *> gangs_;
+  std::vector<Task *> waitingGangs_; // oldest first
+  int32_t gangContexts_ = 0;
   std::atomic<int32_t> gangCount_{0};
   std::vector<std::unique_ptr<Fiber>> fibers_;
 

@@ -108,7 +108,8 @@ void Executor::invoke(Task *task, int32_t block, int32_t lane) {
   TraceRing *trace = this->trace();
   bool timed = trace || (sample_++ & 7) == 0 || kernelCost(task->kernel[lane]) > 4 * kInlineTicks;
   uint64_t begin = timed ? ticks() : 0;
-  const CompletionList *conditions = callKernel(task, block, lane);
+  CompletionList list; // not initialised: the call does what it needs
+  const CompletionList *conditions = callKernel(task, block, lane, &list);
   if (timed) {
     uint64_t end = ticks();
     measured(task->kernel[lane], end - begin);
@@ -148,7 +149,7 @@ void Executor::dropTicket(Task *task) {
 void Executor::complete(Task *task) {
   executed_.store(executed() + 1, std::memory_order_relaxed);
   if (task->has(Task::kCoRun) && task->extra->gang) [[unlikely]]
-    device_.removeGang(task->extra->gang);
+    device_.removeGang(task->extra->gang, *this);
   if (task->has(Task::kNode)) {
     completeNode(task);
     return;
@@ -296,9 +297,7 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
     }
     if (task) {
       pollPause_ = 0;
-      running_.store(true, std::memory_order_relaxed);
       execute(task);
-      running_.store(false, std::memory_order_relaxed);
     } else if (!done()) {
       sleep(run, done);
     }
@@ -315,13 +314,19 @@ void Executor::sleep(SimplerRun *run, Condition done) {
   // From here on wake-ups are kept by the parking permit: look once more, then sleep.
   if (!done()) {
     int64_t limit = 0;
-    if (device_.hasPending()) {
-      if (run)
-        run->watchCounters();
+    if (device_.hasPending())
       limit = pollPause_ = pollPause_ < 50 ? 50 : (pollPause_ < 1000 ? pollPause_ * 2 : 1000);
-    } else if (visibleBacklog())
+    else if (visibleBacklog())
       limit = 200;
+    else if (run)
+      limit = 1000000; // a look now and then costs nothing
+    if (run)
+      run->watch();
+    restBegin();
+    parked_.store(true);
     parking_.park(limit);
+    parked_.store(false);
+    restEnd();
   }
   if (run)
     run->sleepEnd();

@@ -60,8 +60,13 @@ public:
   uint32_t index() const { return index_; }
   Parking &parking() { return parking_; }
   int64_t backlog() const { return ready_.size(); }
-  /// Inside a kernel or about to be; for the watchdog.
-  bool running() const { return running_.load(std::memory_order_relaxed); }
+  /// Odd while this thread does nothing and will not by itself: it sleeps, is not in use, or waits
+  /// for a run it has started from a kernel. Grows with each change. For the watchdog.
+  uint64_t rest() const { return rest_.load(); }
+  /// Asleep, but already told to wake up.
+  bool called() const { return parked_.load() && parking_.permitted(); }
+  void restBegin() { rest_.fetch_add(1); }
+  void restEnd() { rest_.fetch_add(1); }
   uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
   /// Recent upper estimate of ticks per queued task.
   uint64_t cost() const { return cost_.load(std::memory_order_relaxed); }
@@ -148,7 +153,8 @@ private:
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};
-  std::atomic<bool> running_{false};
+  std::atomic<uint64_t> rest_{1};
+  std::atomic<bool> parked_{false};
   KernelCost costs_[kKernelCosts]; // what kernels took here, direct mapped
   std::atomic<uint64_t> cost_{kUnknownCost};
   std::atomic<TraceRing *> trace_{nullptr};

@@ -16,13 +16,10 @@ Gang::Gang(Task *task) : task_(task), total_(task->blocks * task->lanes), contex
   }
 }
 
-CompletionList *Gang::completionList(Task *task, int32_t block, int32_t lane) {
-  return &task->extra->gang->contexts_[block * task->lanes + lane]->conditions;
-}
-
 void Gang::body(void *argument) {
   auto *context = static_cast<Context *>(argument);
-  context->registered = callKernel(context->gang->task_, context->block, context->lane);
+  context->registered =
+      callKernel(context->gang->task_, context->block, context->lane, &context->conditions);
 }
 
 uint32_t Gang::waiting() {
@@ -76,8 +73,17 @@ void Gang::suspend(Context *context) {
 void Gang::participate(Executor &executor, Task *task) {
   Device &device = executor.device_;
   if (!task->extra->gang) { // the first ticket: nobody else has seen the task yet
-    task->extra->gang = new Gang(task);
-    device.addGang(task->extra->gang);
+    try {
+      if (!device.startGang(task))
+        return;                        // comes back with this ticket when there is room
+    } catch (const std::exception &) { // no memory, or no thread that could help it
+      task->run->fail(
+          SIMPLER_HEAP_RING_DEADLOCK,
+          "task %s: the system has no memory or no thread for %d blocks that run together",
+          taskName(task).text, task->blocks);
+      executor.dropTicket(task);
+      return;
+    }
   }
   Gang *gang = task->extra->gang;
   bool invited = false;

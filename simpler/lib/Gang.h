@@ -19,8 +19,6 @@ class Gang {
 public:
   /// Runs the task's contexts as long as there are any to run; the caller's ticket is used up.
   static void participate(Executor &executor, Task *task);
-  /// Storage for the conditions of one context's call.
-  static CompletionList *completionList(Task *task, int32_t block, int32_t lane);
 
   explicit Gang(Task *task);
 

@@ -251,6 +251,7 @@ static void patch(GraphInstance *instance, const GraphDefinition &d, const Graph
     const GraphRecording::Node &node = r.nodes[k];
     task->nextBlock.store(0, std::memory_order_relaxed);
     task->tickets.store(1, std::memory_order_relaxed);
+    task->extra->admitted = false;
     if (node.predicateTensor == GraphRecording::kNone || task->kind != TaskKind::Kernel)
       continue;
     task->flags |= Task::kPredicated;

@@ -14,11 +14,7 @@ static void yieldBlock() {
     sched_yield();
 }
 
-const CompletionList *callKernel(Task *task, int32_t block, int32_t lane) {
-  // Kernels that co-run are on fibers and may change threads: the list belongs to the call.
-  static thread_local CompletionList threadList;
-  CompletionList *list =
-      task->has(Task::kCoRun) ? Gang::completionList(task, block, lane) : &threadList;
+const CompletionList *callKernel(Task *task, int32_t block, int32_t lane, CompletionList *list) {
   list->count = list->invalid = 0;
   LocalContext local{block, task->blocks, {list, task->id}};
   GlobalContext global{static_cast<int32_t>(task->subBlock(lane)), {}, yieldBlock};

@@ -8,8 +8,9 @@
 namespace simpler {
 
 /// Calls the kernel of one lane for one block. Returns what it registered for deferred completion,
-/// valid until the thread's next call, or null. An exception fails the run.
-const CompletionList *callKernel(Task *task, int32_t block, int32_t lane);
+/// in `list`, or null. The list belongs to the call: kernels may run other kernels, and change
+/// threads. An exception fails the run.
+const CompletionList *callKernel(Task *task, int32_t block, int32_t lane, CompletionList *list);
 
 /// Reads the operand, sign-extends it and compares (spec 3.2).
 bool predicateHolds(const Predicate &predicate);

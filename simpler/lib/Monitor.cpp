@@ -76,6 +76,7 @@ void Device::spareLoop(Executor &executor) {
       ++idleSpares_;
       spareWork_.wait(lock, [this] { return stopping() || !spareTasks_.empty(); });
       --idleSpares_;
+      executor.restEnd(); // while the task is still in the list
       if (spareTasks_.empty())
         return;
       task = spareTasks_.back();
@@ -96,6 +97,7 @@ void Device::spareLoop(Executor &executor) {
           break;
       }
     }
+    executor.restBegin();
   }
 }
 

@@ -17,6 +17,8 @@ class Parking {
 public:
   /// Sleeps until a permit is there and takes it; false when `microseconds` > 0 passed first.
   bool park(int64_t microseconds = 0);
+  /// Whether the next park returns at once.
+  bool permitted() const { return state_.load() == kPermit; }
   /// Any thread; async-signal-safe.
   void unpark();
 

@@ -9,7 +9,7 @@ namespace simpler {
 // Set before a kernel is called and before its fiber is resumed, maybe on another thread.
 static thread_local CallPlace place{};
 [[gnu::noinline]] void setCallPlace(const CallPlace &value) { place = value; }
-[[gnu::noinline]] static CallPlace callPlace() { return place; }
+[[gnu::noinline]] CallPlace callPlace() { return place; }
 
 void PipeStates::Free::operator()(void *memory) const { std::free(memory); }
 

@@ -36,6 +36,7 @@ struct CallPlace {
   uint32_t subBlock;
 };
 void setCallPlace(const CallPlace &place);
+CallPlace callPlace();
 
 extern "C" uint32_t pipeSubBlockId();
 extern "C" void *pipeSharedState(uint64_t key, size_t bytes);

@@ -37,6 +37,7 @@ void SimplerRun::begin(const RunOptions &options) {
   interruptsSeen_ = device_.interrupts();
   buffers_.resetPeak();
   executor_.own(this);
+  executor_.restEnd();
   scopes_.clear();
   scopes_.push_back({0, nullptr, 0, 0});
 }
@@ -57,6 +58,7 @@ int32_t SimplerRun::end() {
   graphs_.trim(GraphStore::kIdleBytes);
   buffers_.trim(256u << 20);
   executor_.own(nullptr);
+  executor_.restBegin();
   return fatal();
 }
 
@@ -101,45 +103,27 @@ void SimplerRun::recordScope(bool begin) {
 }
 
 void SimplerRun::fail(int32_t code, const char *format, ...) {
-  char text[1024];
+  char few[1024];
+  std::unique_ptr<char[]> many;
+  const char *text = few;
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(text, sizeof(text), format, arguments);
+  auto length = static_cast<size_t>(std::vsnprintf(few, sizeof(few), format, arguments));
   va_end(arguments);
+  if (length >= sizeof(few)) {
+    many.reset(new (std::nothrow) char[length + 1]);
+    if (many) {
+      va_start(arguments, format);
+      std::vsnprintf(many.get(), length + 1, format, arguments);
+      va_end(arguments);
+      text = many.get();
+    }
+  }
   std::lock_guard lock(messageMutex_);
   if (fatal_.load() != 0)
     return; // the first error explains the others
   message_ = text;
   fatal_.store(code, std::memory_order_release);
-}
-
-static uint64_t watchdogNanoseconds() {
-  if (const char *text = std::getenv("SIMPLER_SCHEDULER_TIMEOUT_MS"))
-    if (uint64_t milliseconds = std::strtoull(text, nullptr, 10))
-      return milliseconds * 1000000;
-  return 10000000000ull;
-}
-
-void SimplerRun::watchCounters() {
-  uint64_t executed = 0, now = nanoseconds();
-  bool running = false;
-  for (uint32_t i = 0; i < device_.numExecutors(); ++i) {
-    executed += device_.executor(i)->executed();
-    running |= device_.executor(i)->running() && device_.executor(i) != &executor_;
-  }
-  if (running || executed != stillExecuted_ || stillSince_ == 0) {
-    stillSince_ = now;
-    stillExecuted_ = executed;
-    return;
-  }
-  if (now - stillSince_ < watchdogNanoseconds())
-    return;
-  std::string waits = device_.describePending(this);
-  if (!waits.empty())
-    fail(SIMPLER_SCHEDULER_TIMEOUT,
-         "no task can run any more and %llu are not complete: %s. If the counter is raised from "
-         "outside, raise SIMPLER_SCHEDULER_TIMEOUT_MS",
-         static_cast<unsigned long long>(outstanding()), waits.c_str());
 }
 
 std::string SimplerRun::message() const {

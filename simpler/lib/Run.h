@@ -102,10 +102,8 @@ struct SimplerRun {
 
   // --- by the owner's executor -----------------------------------------------------------------
   void recycle(Task *task);
-  /// The watchdog. Everything a run waits for is the runtime's own work, except counters of
-  /// deferred completion, which the outside may raise. When no thread has run anything for the time
-  /// of SIMPLER_SCHEDULER_TIMEOUT_MS (default 10000) and counters are still missing, the run fails.
-  void watchCounters();
+  /// The watchdog: fails the run when it is proven that nothing can complete it.
+  void watch();
   void sleepBegin() { ownerAsleep_.store(true); }
   void sleepEnd() { ownerAsleep_.store(false, std::memory_order_relaxed); }
 
@@ -143,6 +141,7 @@ private:
   bool addBoundary(Task *task, const simpler::GraphDefinition &definition,
                    const simpler::GraphCall &call);
   void recycleGraph(Task *task);
+  std::string waitsFor();
   void dropEdge(Task *task);
   simpler::TaskExtra *newExtra(Task *task);
   void drainReturned();
@@ -189,6 +188,8 @@ private:
   int32_t graphDepth_ = 0;                        // graphs within the one that is being collected
   uint64_t interruptsSeen_ = 0;
   uint64_t stillSince_ = 0, stillExecuted_ = 0; // nanoseconds, tasks: state of the watchdog
+  bool stillReported_ = false;
+  bool waitsForData_ = false; // in get_tensor_data or set_tensor_data
 
   // Any thread:
   std::atomic<int32_t> fatal_{0};

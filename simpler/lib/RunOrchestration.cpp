@@ -1,5 +1,6 @@
 //===- RunOrchestration.cpp - context, exceptions, status -----------------===//
 #include "RunOrchestration.h"
+#include "PipeState.h"
 
 #include <exception>
 
@@ -39,9 +40,12 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
     error = "more than " + std::to_string(Device::kMaxRuns) + " runs at once on one worker";
     return SIMPLER_BUSY;
   }
-  Executor *outer = Executor::current();
+  Executor *outer = Executor::current(); // of the kernel or orchestration that calls us
   Executor::setCurrent(&run->executor());
   run->begin(options);
+  CallPlace place = callPlace();
+  if (outer)
+    outer->restBegin();
   try {
     body(*run, context);
   } catch (const std::exception &exception) {
@@ -52,6 +56,9 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
   int32_t status = run->end();
   if (status)
     error = run->message();
+  if (outer)
+    outer->restEnd();
+  setCallPlace(place);
   Executor::setCurrent(outer);
   device.releaseRun(run);
   return status;

@@ -295,6 +295,7 @@ TaskExtra *SimplerRun::newExtra(Task *task) {
   task->extra = spareExtras_.back();
   spareExtras_.pop_back();
   task->extra->gang = nullptr;
+  task->extra->admitted = false;
   return task->extra;
 }
 

@@ -51,7 +51,8 @@ struct Predicate {
 /// What only some tasks need; null otherwise.
 struct TaskExtra {
   Predicate predicate;
-  Gang *gang; // contexts of a co-running launch, made by the first executor of the task
+  Gang *gang;    // contexts of a co-running launch, made by the first executor of the task
+  bool admitted; // the gang has waited for room, and has it now
 };
 
 enum class TaskKind : uint8_t { Kernel, Dummy, Signal, Graph };
