@@ -106,17 +106,18 @@ bool Executor::skips(Task *task) {
 
 void Executor::invoke(Task *task, int32_t block, int32_t lane) {
   TraceRing *trace = this->trace();
-  bool timed = trace || (sample_++ & 7) == 0 || kernelCost(task->kernel[lane]) > 4 * kInlineTicks;
-  uint64_t begin = timed ? ticks() : 0;
+  bool timed = (sample_++ & 7) == 0 || kernelCost(task->kernel[lane]) > 4 * kInlineTicks;
+  uint64_t begin = timed || trace ? ticks() : 0;
   CompletionList list; // not initialised: the call does what it needs
   const CompletionList *conditions = callKernel(task, block, lane, &list);
-  if (timed) {
+  if (timed || trace) {
     uint64_t end = ticks();
-    measured(task->kernel[lane], end - begin);
     if (trace)
       trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks,
                   static_cast<uint8_t>(task->subBlock(lane)),
                   static_cast<uint8_t>(task->onCube(lane) ? SIMPLER_AIC : SIMPLER_AIV)});
+    if (timed)
+      measured(task->kernel[lane], end - begin);
   }
   if (conditions) [[unlikely]]
     device_.addPending(task, *conditions);

@@ -165,8 +165,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "SIMPLER_SCHEDULER_TIMEOUT_MS",
         "int",
-        10000,
-        "milliseconds without progress after which a run is stopped as deadlocked",
+        0,
+        "milliseconds a run waits for a counter in memory shared with other processes (0: any time)",
     ),
     Knob(
         "SIMPLER_CXX",
@@ -191,6 +191,12 @@ KNOBS: tuple[Knob, ...] = (
         "text",
         "",
         "dependencies that may be in flight, one number for all rings or four (empty: the run's own)",
+    ),
+    Knob(
+        "PTO_CHECK",
+        "flag",
+        False,
+        "checked execution: an access outside its tensor is an error that says where, not a crash",
     ),
 )
 
