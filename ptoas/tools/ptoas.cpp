@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 #include "PtoasFlags.h"
 #include "mlir/Pass/PassManager.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/InjectBarriers.h"
 #include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -61,8 +63,30 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-// A file appears complete or not at all: it is written beside its place and renamed.
+static int finish(llvm::raw_fd_ostream &stream, llvm::StringRef path) {
+  stream.flush();
+  if (!stream.has_error())
+    return 0;
+  std::string reason = stream.error().message();
+  stream.clear_error();
+  return fail("cannot write '" + path + "': " + reason);
+}
+
+// A file appears complete or not at all: it is written beside its place and renamed. Devices and
+// pipes are written as they are.
 static int write(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (path == "-") {
+    print(llvm::outs());
+    return finish(llvm::outs(), path);
+  }
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path)) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    if (error)
+      return fail("cannot write '" + path + "': " + error.message());
+    print(stream);
+    return finish(stream, path);
+  }
   llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
     print(os);
     return llvm::Error::success();
@@ -130,6 +154,7 @@ static int run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  mlir::pto::registerPTOPasses();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
   cl::HideUnrelatedOptions({&category, &ptoas::foreignFlags()});

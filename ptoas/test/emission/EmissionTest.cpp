@@ -78,7 +78,9 @@ TEST_F(EmissionTest, SameInputSameBytes) {
     auto emit = [&](MLIRContext &where) {
       ParserConfig config(&where);
       OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, config);
-      FailureOr<std::string> cpp = module ? ptoas::cpp::emitModule(*module) : failure();
+      FailureOr<std::string> cpp = failure();
+      if (module)
+        cpp = ptoas::cpp::emitModule(*module);
       EXPECT_TRUE(succeeded(cpp)) << file.path();
       return succeeded(cpp) ? *cpp : std::string();
     };
@@ -91,6 +93,35 @@ TEST_F(EmissionTest, SameInputSameBytes) {
     ++files;
   }
   EXPECT_GT(files, 10u);
+}
+
+// A program with a line too few gets a message or C++, never neither and never a crash.
+TEST_F(EmissionTest, DamagedProgramsAreReported) {
+  unsigned refused = 0, accepted = 0;
+  for (const auto &file : std::filesystem::directory_iterator(PTOAS_EMISSION_DIR)) {
+    if (file.path().extension() != ".pto")
+      continue;
+    std::vector<std::string> lines;
+    std::stringstream text(readFile(file.path()));
+    for (std::string line; std::getline(text, line);)
+      if (line.find("//") == std::string::npos)
+        lines.push_back(line + "\n");
+    for (size_t without = 0; without < lines.size(); without += 2) {
+      std::string damaged;
+      for (size_t i = 0; i < lines.size(); ++i)
+        if (i != without)
+          damaged += lines[i];
+      ptoas::CppRequest request;
+      request.insertSync = without % 4 == 0;
+      ptoas::CppText out = ptoas::assembleToCpp(damaged, "damaged.pto", request);
+      EXPECT_EQ(out.ok, !out.source.empty());
+      EXPECT_TRUE(out.ok || out.messages.find("error:") != std::string::npos)
+          << file.path() << " without " << lines[without] << out.messages;
+      ++(out.ok ? accepted : refused);
+    }
+  }
+  EXPECT_GT(refused, 50u);
+  EXPECT_GT(accepted, 50u);
 }
 
 TEST_F(EmissionTest, TextInTextOut) {

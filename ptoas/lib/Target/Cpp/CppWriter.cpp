@@ -1,5 +1,6 @@
 //===- CppWriter.cpp - lines of C++ in LLVM style -------------------------===//
 #include "CppWriter.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -85,17 +86,21 @@ void CppWriter::line(const Twine &twine) {
     line(std::exchange(comment_, ""));
   ++lines_;
   text_.append(indent_, ' ');
-  size_t equals = text.starts_with("using ") ? text.find(" = ") : StringRef::npos;
   if (indent_ + text.size() <= kColumns || text.starts_with("//")) {
     text_ += text;
-  } else if (equals != StringRef::npos && indent_ + text.size() - equals + 1 <= kColumns) {
-    // An alias whose type fits in a line gets it.
-    text_ += text.take_front(equals + 2);
-    text_ += '\n';
-    text_.append(indent_ + 4, ' ');
-    text_ += text.drop_front(equals + 3);
-  } else
-    breakLine(text, indent_, text_);
+  } else {
+    std::string broken;
+    breakLine(text, indent_, broken);
+    // An alias goes below its name when that takes no more lines.
+    if (size_t equals = text.find(" = "); text.starts_with("using ") && equals != StringRef::npos) {
+      std::string below = (text.take_front(equals + 2) + "\n").str();
+      below.append(indent_ + 4, ' ');
+      breakLine(text.drop_front(equals + 3), indent_ + 4, below);
+      if (llvm::count(below, '\n') <= llvm::count(broken, '\n'))
+        broken = std::move(below);
+    }
+    text_ += broken;
+  }
   text_ += '\n';
 }
 

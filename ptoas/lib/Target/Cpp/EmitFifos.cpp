@@ -308,6 +308,9 @@ LogicalResult FunctionEmitter::emitFifoOp(Operation *op, bool &knownOp) {
     return emitTransfer(op, "TPOP", op->getResult(0), front, split, "");
   }
   if (isa<pto::TFreeFromAicOp, pto::TFreeFromAivOp>(op)) {
+    // A slot that was popped as a tensor is named.
+    if (op->getNumOperands() && isa<pto::TensorViewType>(op->getOperand(0).getType()))
+      return emitTransfer(op, "TFREE", op->getOperand(0), front, split, "");
     out_.line("TFREE<" + front.type + ", " + splitAxis(split) + ">(" + front.name + ");");
     return success();
   }

@@ -300,6 +300,15 @@ LogicalResult FunctionEmitter::emitArith(Operation *op) {
   if (half)
     for (std::string &operand : in)
       operand = "(float)" + operand;
+  // What changes nothing is not computed.
+  if (!jumps_ && isa<arith::AddIOp, arith::MulIOp>(op) && !type.isInteger(1)) {
+    int64_t neutral = isa<arith::MulIOp>(op);
+    for (unsigned i = 0; i < 2; ++i)
+      if (constantInt(op->getOperand(i)) == neutral) {
+        names_[value] = expr(op->getOperand(1 - i));
+        return success();
+      }
+  }
   // Two literals of a wide type would be computed as int.
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   if (width == 64 && isa<IntegerType, IndexType>(type) && in.size() == 2 &&

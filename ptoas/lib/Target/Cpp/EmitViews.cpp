@@ -491,8 +491,12 @@ LogicalResult FunctionEmitter::emitViewOp(Operation *op, bool &knownOp) {
     return success();
   }
   if (auto print = dyn_cast<pto::PrintOp>(op)) {
-    out_.line("cce::printf(" + quoted(print.getFormat()) +
-              (print.getValue() ? ", " + expr(print.getValue()) : std::string()) + ");");
+    std::string value = text(print.getValue());
+    if (print.getValue() &&
+        (print.getValue().getType().isF16() || print.getValue().getType().isBF16()))
+      value = "(float)" + value; // printf knows no shorter floats
+    out_.line("cce::printf(" + quoted(print.getFormat()) + (value.empty() ? "" : ", ") + value +
+              ");");
     return success();
   }
   knownOp = false;

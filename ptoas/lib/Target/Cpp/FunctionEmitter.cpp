@@ -318,7 +318,13 @@ LogicalResult FunctionEmitter::emitBody() {
     out_.line("set_mask_norm();");
     out_.line("set_vector_mask(-1, -1);");
   }
-  bool lane = vector && onlyFirstLane(func_, module_) && !jumps_;
+  bool lane = vector && onlyFirstLane(func_, module_);
+  if (lane && jumps_) { // no jump may enter a block
+    out_.open("if (get_subblockid() != 0)");
+    out_.line("return;");
+    out_.close();
+    lane = false;
+  }
   if (lane)
     out_.open("if (get_subblockid() == 0)");
   if (failed(emitRegions(body)))
