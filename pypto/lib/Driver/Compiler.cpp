@@ -3,6 +3,7 @@
 #include "ContextPool.h"
 #include "Describe.h"
 #include "Diagnostics.h"
+#include "KernelCpp.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -62,6 +63,7 @@ public:
         failed(stage("reads", [&] { return checkUnwrittenReads(*module); })) ||
         failed(stage(
             "tile", [&] { return lowerTensorToTile(*module); }, *module)) ||
+        failed(stage("layouts", [&] { return checkBlockedLayouts(*module); })) ||
         failed(stage("spaces", [&] { return inferMemorySpaces(*module); }, *module)))
       return;
     kind = ErrorKind::Value;
@@ -83,6 +85,7 @@ public:
     kind = ErrorKind::Internal;
     ptoas::native::Options native;
     native.fuse = options.fuse;
+    native.check = options.check;
     native.reuse = options.reuseMemory;
     LogicalResult compiled = stage("native", [&] {
       auto object = ptoas::native::compileToSharedObject(*module, native);
@@ -173,6 +176,8 @@ private:
       (*single)->setAttr("pto.target_arch", StringAttr::get(&context, arch));
       auto body = cast<func::FuncOp>(func->clone());
       body->removeAttr("pypto.func_type");
+      auto wrapper = body->getAttrOfType<StringAttr>("pypto.cpp_entry");
+      body->removeAttr("pypto.cpp_entry");
       body.setVisibility(SymbolTable::Visibility::Public);
       single->push_back(body);
       std::string out;
@@ -181,6 +186,12 @@ private:
       flags.enableDebugInfo(true);
       single->print(stream, flags);
       result.unit.pto[func.getName().str()] = out + "\n";
+      std::string problem,
+          cpp = kernelCpp(*single, func.getName(), wrapper ? wrapper.getValue() : "", problem);
+      if (cpp.empty())
+        result.unit.cppProblems[func.getName().str()] = problem;
+      else
+        result.unit.cpp[func.getName().str()] = cpp;
     }
   }
 
@@ -199,7 +210,7 @@ private:
   /// Entries as the code takes them; their kernels.
   void describeLowered(ModuleOp module) {
     eachUnit(module, [](CompiledUnit &unit, func::FuncOp entry) {
-      unit.loweredParams = describeParameters(entry);
+      unit.loweredParams = describeParameters(entry, /*lowered=*/true);
       unit.kernelDescriptions = describeKernels(entry);
     });
   }
@@ -251,6 +262,7 @@ CompileResult compileLowered(std::string_view text, const CompileOptions &option
       return result;
   ptoas::native::Options native;
   native.fuse = options.fuse;
+  native.check = options.check;
   native.reuse = options.reuseMemory;
   auto object = ptoas::native::compileToSharedObject(*module, native);
   result.ok = succeeded(object);

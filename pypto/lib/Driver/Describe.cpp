@@ -78,10 +78,18 @@ static ParamInfo describe(func::FuncOp func, BlockArgument arg) {
   return info;
 }
 
-std::vector<ParamInfo> describeParameters(func::FuncOp entry) {
+std::vector<ParamInfo> describeParameters(func::FuncOp entry, bool lowered) {
   std::vector<ParamInfo> params;
-  for (BlockArgument arg : entry.getArguments())
-    params.push_back(describe(entry, arg));
+  for (BlockArgument arg : entry.getArguments()) {
+    ParamInfo &info = params.emplace_back(describe(entry, arg));
+    auto tensor = dyn_cast<TensorType>(arg.getType());
+    if (!lowered || !tensor || tensor.getLayout() != TensorLayout::NZ)
+      continue;
+    info.shape.clear();
+    for (int64_t extent : blockedShape(tensor))
+      info.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+    info.dynamicNames.assign(info.shape.size(), "");
+  }
   return params;
 }
 

@@ -7,8 +7,8 @@
 
 namespace pypto {
 
-/// Parameters of an entry, in order.
-std::vector<ParamInfo> describeParameters(mlir::func::FuncOp entry);
+/// Parameters of an entry, in order. `lowered`: with the shapes that they have in memory.
+std::vector<ParamInfo> describeParameters(mlir::func::FuncOp entry, bool lowered = false);
 
 /// Kernels that an entry launches, by first use. Between outlineScopes and lowerOrchestration.
 std::vector<KernelDescription> describeKernels(mlir::func::FuncOp entry);

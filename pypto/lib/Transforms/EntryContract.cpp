@@ -106,13 +106,14 @@ void emitEntryRecord(func::FuncOp signature) {
     int64_t code = dataTypeCode(tensor.getElementType());
     if (code < 0) // nobody can pass such a tensor; loading says so
       return;
-    words.push_back(tensor.getRank());
+    SmallVector<int64_t> shape(tensor.getShape());
+    if (tensor.getLayout() == TensorLayout::NZ)
+      shape = blockedShape(tensor);
+    words.push_back(shape.size());
     words.push_back(code);
-    for (unsigned axis = 0; axis < 5; ++axis) {
-      bool there = axis < tensor.getRank();
-      words.push_back(
-          there && !ShapedType::isDynamic(tensor.getShape()[axis]) ? tensor.getShape()[axis] : -1);
-    }
+    for (unsigned axis = 0; axis < 5; ++axis)
+      words.push_back(axis < shape.size() && !ShapedType::isDynamic(shape[axis]) ? shape[axis]
+                                                                                 : -1);
     for (unsigned axis = 0; axis < 5; ++axis)
       words.push_back(axis < tensor.getStrides().size() ? tensor.getStrides()[axis] : 0);
   }

@@ -6,6 +6,7 @@
 // spec compiler 12.1, with strides that are not constant last.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockedLayout.h"
 #include "PtoEmitter.h"
 #include "TensorRoots.h"
 #include "TileShape.h"
@@ -124,6 +125,7 @@ void PtoEmitter::buildSignature() {
         memory.strides[axis] =
             arith::MulIOp::create(b, loc, memory.strides[axis + 1], memory.dims[axis + 1]);
     }
+    memory.blocked = isBlocked(type);
     if (rank >= 2 && type.getShape().back() == 1 && type.getStrides().empty()) {
       memory.columnMajor = true;
       memory.strides.back() = memory.dims[rank - 2];
@@ -166,6 +168,8 @@ Value PtoEmitter::viewOf(unsigned argument) {
   if (!memory.view) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(headEnd);
+    if (memory.blocked)
+      return memory.view = blockedView(argument);
     auto type = cast<TensorType>(old.getArgument(argument).getType());
     SmallVector<int64_t> open(type.getRank(), ShapedType::kDynamic);
     // Column-major memory: the stride of the last axis is not 1, that of the one before is.
@@ -200,6 +204,8 @@ Value PtoEmitter::partition(const Window &window, ArrayRef<Value> sizes) {
     extents.push_back(constantOf(size).value_or(ShapedType::kDynamic));
   Type element = elementTypeOf(old.getArgument(window.argument).getType());
   const Memory &memory = memoryOf(window.argument);
+  if (memory.blocked)
+    return blockedPartition(window, sizes);
   if (!memory.isColumn())
     return pto::PartitionViewOp::create(b, loc, pto::PartitionTensorViewType::get(extents, element),
                                         viewOf(window.argument), window.offsets, sizes);
@@ -235,6 +241,8 @@ Value PtoEmitter::flatOffset(const Window &window, ArrayRef<Value> indices) {
     at[axis] =
         known && *known == 0 ? position : Value(arith::AddIOp::create(b, loc, at[axis], position));
   }
+  if (memory.blocked)
+    return blockedOffset(memory, cast<TensorType>(old.getArgument(window.argument).getType()), at);
   Value offset;
   for (auto [axis, position] : llvm::enumerate(at)) {
     if (auto zero = constantOf(position); zero && *zero == 0)
@@ -825,7 +833,10 @@ LogicalResult lowerToPTO(ModuleOp module, const PtoOptions &options) {
     if (!made)
       return failure();
     kernel.erase();
-    if (!options.textForm)
+    if (options.textForm)
+      made->setAttr("pypto.cpp_entry",
+                    StringAttr::get(made.getContext(), kernelWrapper(made, emitter.signature())));
+    else
       emitKernelEntry(made, emitter.signature(), made);
   }
   return success();

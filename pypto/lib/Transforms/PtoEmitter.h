@@ -55,6 +55,7 @@ private:
     llvm::SmallVector<Value> dims, strides;
     Value view; // made on first use
     bool columnMajor = false;
+    bool blocked = false;                                            // NZ (BlockedLayout.cpp)
     bool isColumn() const { return columnMajor && dims.size() > 2; } // [.., M, 1], packed
   };
   /// A window of a parameter: offsets per axis, and the axes that the value still has.
@@ -83,6 +84,9 @@ private:
   /// The window as a pto view; null after an error.
   Value partition(const Window &window, Ref<Value> sizes);
   Value flatOffset(const Window &window, Ref<Value> indices);
+  Value blockedView(unsigned argument);
+  Value blockedPartition(const Window &window, Ref<Value> sizes);
+  Value blockedOffset(const Memory &memory, TensorType type, Ref<Value> at);
 
   // Carried values: scalars stay results, tiles live in buffers, open valid extents travel as
   // scalars.
@@ -144,6 +148,9 @@ private:
   llvm::DenseMap<unsigned, Memory> memories;
   llvm::DenseMap<int, Value> specials; // Hidden::Kind -> argument
 };
+
+/// The same entry as C++ text, for the text form; "" where an element type has no C++ name.
+std::string kernelWrapper(mlir::func::FuncOp kernel, const KernelSignature &signature);
 
 /// The C entry of a kernel: unpacks `int64_t *args` (spec simpler 4.1) and calls it.
 void emitKernelEntry(mlir::func::FuncOp kernel, const KernelSignature &signature,

@@ -16,6 +16,11 @@ using namespace pypto;
 using bindings::Ref;
 using bindings::toString;
 
+// bind_run.cpp
+PyObject *openPto(PyObject *, PyObject *arguments);
+PyObject *runPto(PyObject *, PyObject *arguments);
+PyObject *ptoScalar(PyObject *, PyObject *arguments);
+
 namespace {
 
 PyObject *text(const std::string &value) {
@@ -123,6 +128,11 @@ PyObject *unitDict(const CompiledUnit &unit) {
       put(dict.get(), "kernels", listOf(unit.kernels, text)) &&
       put(dict.get(), "pto",
           listOf(unit.pto, [](const auto &p) { return pairTuple(p.first, text(p.second)); })) &&
+      put(dict.get(), "cpp",
+          listOf(unit.cpp, [](const auto &p) { return pairTuple(p.first, text(p.second)); })) &&
+      put(dict.get(), "cpp_problems",
+          listOf(unit.cppProblems,
+                 [](const auto &p) { return pairTuple(p.first, text(p.second)); })) &&
       put(dict.get(), "dumps",
           listOf(unit.dumps, [](const auto &p) { return pairTuple(p.first, text(p.second)); })) &&
       put(dict.get(), "stage_ms", listOf(unit.stageMilliseconds, [](const auto &p) {
@@ -224,6 +234,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
   options.hostBuildGraph = flag(given, "host_build_graph", options.hostBuildGraph);
   options.reuseMemory = flag(given, "reuse", options.reuseMemory);
   options.fuse = flag(given, "fuse", options.fuse);
+  options.check = flag(given, "check", options.check);
 
   CompileResult result;
   // Lookups of names take the lock again by themselves.
@@ -248,6 +259,7 @@ PyObject *compileLoweredText(PyObject *, PyObject *arguments) {
   CompileOptions options;
   options.reuseMemory = flag(given, "reuse", options.reuseMemory);
   options.fuse = flag(given, "fuse", options.fuse);
+  options.check = flag(given, "check", options.check);
   CompileResult result;
   Py_BEGIN_ALLOW_THREADS;
   result = compileLowered(std::string_view(source, static_cast<size_t>(length)), options);
@@ -260,6 +272,9 @@ PyObject *compileLoweredText(PyObject *, PyObject *arguments) {
 PyMethodDef functions[] = {
     {"compile", compileProgram, METH_VARARGS, "compile(name, is_class, records, args, options)"},
     {"compile_lowered", compileLoweredText, METH_VARARGS, "compile_lowered(text, options)"},
+    {"pto_open", openPto, METH_VARARGS, "pto_open(text, name, arch, entry, check)"},
+    {"pto_run", runPto, METH_VARARGS, "pto_run(kernel, values, blocks)"},
+    {"pto_scalar", ptoScalar, METH_VARARGS, "pto_scalar(kernel, index, text)"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -44,6 +44,7 @@ struct CompileOptions {
   bool hostBuildGraph = false;
   bool reuseMemory = true; // native target: tiles with disjoint lives share bytes
   bool fuse = true;
+  bool check = false; // accesses outside their tensor are reported when they run
 };
 
 struct ParamInfo {
@@ -76,6 +77,8 @@ struct CompiledUnit {
   std::vector<KernelDescription> kernelDescriptions; // what the entry launches, by first use
   std::string lowered;                    // the program before code generation, for compileLowered
   std::map<std::string, std::string> pto; // kernel (or group) name -> .pto text
+  std::map<std::string, std::string> cpp; // kernel name -> C++ text, filled with pto
+  std::map<std::string, std::string> cppProblems;         // kernel name -> why it has none
   std::vector<std::pair<std::string, std::string>> dumps; // stage name -> IR text, in order
   std::vector<std::pair<std::string, double>> stageMilliseconds;
 };

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "pypto/Dialect/PyPTO/IR/PyPTO.h"
 
 namespace pypto {
 
@@ -24,6 +25,13 @@ mlir::LogicalResult checkEntryReturns(mlir::ModuleOp module);
 /// One entry. With `hostBuildGraph` its own code reads and writes no data of tensors; conditions of
 /// tasks may, the device evaluates them. Runs after outlineScopes.
 mlir::LogicalResult checkKernelContract(mlir::ModuleOp module, bool hostBuildGraph);
+
+/// Parameters with the layout NZ: dense matrices that fill their blocks, read only, of which
+/// kernels load windows. After lowerTensorToTile.
+mlir::LogicalResult checkBlockedLayouts(mlir::ModuleOp module);
+
+/// [batch, C/c0, R/16, 16, c0] for an NZ parameter that passed the check.
+llvm::SmallVector<int64_t> blockedShape(TensorType type);
 
 /// Kind of core that a kernel needs: "aic", "aiv" or "mix". Before lowerToPTO.
 llvm::StringRef coreTypeOf(mlir::func::FuncOp kernel);

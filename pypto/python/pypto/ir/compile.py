@@ -105,8 +105,17 @@ class CompiledFiles:
     def lowered(self) -> str:
         return self.result["unit"]["lowered"]
 
-    def write(self, folder: str, *, dumps: bool = False, profile: bool = False) -> None:
-        output_folder.write(folder, self.result, self.metadata, dumps=dumps, profile=profile)
+    def write(
+        self, folder: str, *, dumps: bool = False, profile: bool = False, assembled: bool = True
+    ) -> None:
+        output_folder.write(
+            folder,
+            self.result,
+            self.metadata,
+            dumps=dumps,
+            profile=profile,
+            assembled=assembled,
+        )
 
 
 def _compile_to_files(
@@ -115,6 +124,7 @@ def _compile_to_files(
     *,
     dumps: bool = False,
     profile: bool = False,
+    assembled: bool = True,
     code: bool = True,
 ) -> CompiledFiles:
     """Passes and code generation, for programs and kernels alike; writes the folder where one is given.
@@ -152,7 +162,7 @@ def _compile_to_files(
     )
     made = CompiledFiles(request, result, metadata, output_dir and os.fspath(output_dir))
     if output_dir is not None:
-        made.write(os.fspath(output_dir), dumps=dumps, profile=profile)
+        made.write(os.fspath(output_dir), dumps=dumps, profile=profile, assembled=assembled)
     return made
 
 
@@ -180,7 +190,7 @@ def compile(
 
     Files are written to `output_dir` when it is given; otherwise when `CompiledProgram.output_dir` or
     `save()` asks for them. `dump_passes` decides whether they include the IR of each stage.
-    `platform` wins over `backend_type`. Options about verification, diagnostics and memory planning
+    `platform` wins over `backend_type`. With `skip_ptoas` kernels are left as .pto texts. Options about verification, diagnostics and memory planning
     steer the toolchain for hardware; the native target takes them and checks as it always does.
     """
     made = program_of(program)
@@ -199,11 +209,13 @@ def compile(
     files = None
     entries = cache.load_all(request.cache_key())
     if entries is None or output_dir is not None:
-        files = _compile_to_files(request, output_dir, dumps=dumps, profile=profiling)
+        files = _compile_to_files(
+            request, output_dir, dumps=dumps, profile=profiling, assembled=not skip_ptoas
+        )
         entries = _store(request, files)
     else:
         bridge._replay(entries[0][0]["warnings"])
-    write = _Writer(request, files, dumps, profiling)
+    write = _Writer(request, files, dumps, profiling, not skip_ptoas)
     return CompiledProgram._wrap(
         _in_memory(entries, write), program=made, header=entries[0][0], folder=output_dir
     )
@@ -438,17 +450,19 @@ class _Writer:
     """Writes a program's files when somebody asks for them; compiles again where the texts are not kept."""
 
     def __init__(
-        self, request: CompileRequest, files: CompiledFiles | None, dumps: bool, profile: bool
+        self,
+        request: CompileRequest,
+        files: CompiledFiles | None,
+        dumps: bool,
+        profile: bool,
+        assembled: bool = True,
     ):
         self._request = request
         self._files = files
-        self._dumps = dumps
-        self._profile = profile
+        self._how = {"dumps": dumps, "profile": profile, "assembled": assembled}
 
     def __call__(self, folder: str) -> None:
         if self._files is None or not self._files.lowered:
-            self._files = _compile_to_files(
-                self._request, folder, dumps=self._dumps, profile=self._profile
-            )
+            self._files = _compile_to_files(self._request, folder, **self._how)
         else:
-            self._files.write(folder, dumps=self._dumps, profile=self._profile)
+            self._files.write(folder, **self._how)

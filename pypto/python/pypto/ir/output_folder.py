@@ -4,7 +4,8 @@
     kernel_config.py              kernels and orchestration, for tools
     orchestration/<entry>.mlir    the lowered program, from which machine code is made
     ptoas/<kernel>.pto            each kernel as text
-    kernels/<core>/<kernel>.cpp   each kernel as C++, where the assembler writes it
+    kernels/<core>/<kernel>.cpp   each kernel as C++ with its entry; report/codegen_errors.txt says which
+                                  have none (the machine code here is not made from it)
     prebuilt/…                    machine code (pypto.runtime.artifact_runtime)
     passes_dump/…, report/…, debug/run.py
 
@@ -17,7 +18,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +47,11 @@ def write(
     *,
     dumps: bool,
     profile: bool = False,
+    assembled: bool = True,
 ) -> None:
     """Writes what the compiler gave; `metadata` has one entry for each unit of the result. Files of
-    other names stay, markers of another kind of build go."""
+    other names stay, markers of another kind of build go. What is not `assembled` has kernels/<core>/*.pto
+    for an assembler to come, no C++ and no manifest."""
     os.makedirs(folder, exist_ok=True)
     for marker in MARKERS:
         _remove(os.path.join(folder, marker))
@@ -58,7 +61,7 @@ def write(
         for index, (stage, text) in enumerate(unit["dumps"]):
             put(folder, f"passes_dump/{index:02d}_after_{stage}.mlir", text)
     if len(units) == 1:
-        _write_entry(folder, unit, unit, metadata[0])
+        _write_entry(folder, unit, unit, metadata[0], assembled)
     else:
         for each, described in zip(units, metadata, strict=True):
             _write_entry(
@@ -66,6 +69,7 @@ def write(
                 each,
                 unit,
                 replace(described, entries=()),
+                assembled,
             )
         put(folder, FILE, metadata[0].text())
     if profile:
@@ -73,16 +77,32 @@ def write(
 
 
 def _write_entry(
-    folder: str, unit: dict[str, Any], texts: dict[str, Any], metadata: ArtifactMetadata
+    folder: str,
+    unit: dict[str, Any],
+    texts: dict[str, Any],
+    metadata: ArtifactMetadata,
+    assembled: bool,
 ) -> None:
     """The files of one entry; kernels' texts are with the first unit of a result."""
     from pypto.runtime import artifact_runtime
 
+    cores = {kernel.name: kernel.core_type for kernel in metadata.kernels}
     for name, text in texts["pto"]:
-        put(folder, f"ptoas/{name}.pto", text)
+        place = "ptoas" if assembled else f"kernels/{cores.get(name, 'aiv')}"
+        put(folder, f"{place}/{name}.pto", text)
+    sources = {}
+    for name, text in texts["cpp"] if assembled else ():
+        put(folder, f"ptoas/{name}.cpp", text)
+        if name in cores:
+            sources[name] = f"kernels/{cores[name]}/{name}.cpp"
+            put(folder, sources[name], text)
+    if assembled and texts["cpp_problems"]:
+        lines = [f"{name}: {why}\n" for name, why in texts["cpp_problems"]]
+        put(folder, "report/codegen_errors.txt", "".join(lines))
     if unit["lowered"]:
         put(folder, artifact_runtime.lowered_file(metadata.entry), unit["lowered"])
-        put(folder, "kernel_config.py", kernel_config(metadata))
+        if assembled:
+            put(folder, "kernel_config.py", kernel_config(metadata, sources))
     if unit["code"]:
         manifest = artifact_runtime.binary_manifest(metadata, unit["code"])
         put(folder, artifact_runtime.ORCHESTRATION, unit["code"])
@@ -92,8 +112,9 @@ def _write_entry(
     put(folder, FILE, metadata.text())
 
 
-def kernel_config(metadata: ArtifactMetadata) -> str:
-    """kernel_config.py: a Python module with RUNTIME_CONFIG, ORCHESTRATION and KERNELS."""
+def kernel_config(metadata: ArtifactMetadata, sources: Mapping[str, str]) -> str:
+    """kernel_config.py: a Python module with RUNTIME_CONFIG, ORCHESTRATION and KERNELS. `sources` are the
+    C++ files of kernels; the others have their .pto text."""
     from pypto.runtime.artifact_runtime import lowered_file
 
     signature = [p.direction.name.upper() for p in metadata.params if p.is_tensor]
@@ -115,11 +136,12 @@ def kernel_config(metadata: ArtifactMetadata) -> str:
         "KERNELS = [",
     ]
     for number, kernel in enumerate(metadata.kernels):
+        source = sources.get(kernel.name, f"ptoas/{kernel.name}.pto")
         lines += [
             "    {",
             f'        "func_id": {number},',
             f'        "name": {_quoted(kernel.name)},',
-            f'        "source": str(_HERE / {_quoted(f"ptoas/{kernel.name}.pto")}),',
+            f'        "source": str(_HERE / {_quoted(source)}),',
             f'        "core_type": {_quoted(kernel.core_type)},',
             f'        "signature": [{", ".join(f"_D.{word}" for word in kernel.signature)}],',
             "    },",
