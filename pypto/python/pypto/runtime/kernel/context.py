@@ -135,7 +135,8 @@ class KernelProcessManager:
         )
 
     def _failed_text(self) -> str:
-        reason = f"{type(self._failure).__name__}: {self._failure}"
+        text = str(self._failure)
+        reason = type(self._failure).__name__ + (f": {text}" if text else "")
         return (
             f"Kernel mode is FAILED ({reason}). What was in flight is kept, because the device may still "
             "use it; this process admits no more calls. Start a new process"

@@ -184,6 +184,29 @@ print(results, count)
     assert lines == [f"{[None] * 8} ['pypto-kernel-owner']"]
 
 
+def test_an_interrupted_start_says_so_and_the_process_ends_in_order(program):
+    body = """
+watch_close()
+import inspect, signal
+from simpler.worker import Worker
+init = Worker.init
+def slow(self, *args, **kwargs):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.5)
+    return init(self, *args, **kwargs)
+slow.__signature__ = inspect.signature(init)
+Worker.init = slow
+print(error_of(pypto.torch.init))
+print(context.manager().state.name)
+print(error_of(pypto.torch.init))
+"""
+    lines, after, err = program(body)
+    assert lines[0].startswith("KeyboardInterrupt") and lines[1] == "FAILED"
+    assert lines[2].startswith("RuntimeError: Kernel mode is FAILED (KeyboardInterrupt)")
+    assert after == ["worker closed on pypto-kernel-owner alive", "framework synchronizes"]
+    assert err == ""
+
+
 # Processes.
 
 
