@@ -1,6 +1,7 @@
 //===- cluster.cpp - functions that run side by side, and their FIFOs -----===//
 #include "ptoas/Target/Native/Cluster.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -41,19 +42,31 @@ std::string Cluster::fault() {
 
 __attribute__((noinline)) static void leave(Place *place) { __builtin_longjmp(place->exit, 1); }
 
+static std::atomic<void (*)(const char *)> faultSink{nullptr};
+
+void Cluster::setFaultSink(void (*sink)(const char *)) { faultSink = sink; }
+
+void Cluster::report(Place *place, const std::string &message) {
+  if (place) {
+    Cluster &cluster = *place->cluster;
+    std::lock_guard<std::mutex> lock(cluster.mutex_);
+    if (cluster.fault_.empty())
+      cluster.fault_ = message;
+    cluster.wakeAll();
+  } else if (auto sink = faultSink.load()) {
+    sink(message.c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", message.c_str());
+  }
+}
+
 void Cluster::fail(Place *place, const std::string &message) {
   if (!place) {
     std::fprintf(stderr, "Error: %s\n", message.c_str());
     std::fflush(nullptr);
     std::abort();
   }
-  {
-    Cluster &cluster = *place->cluster;
-    std::lock_guard<std::mutex> lock(cluster.mutex_);
-    if (cluster.fault_.empty())
-      cluster.fault_ = message;
-    cluster.wakeAll();
-  }
+  report(place, message);
   leave(place);
   __builtin_unreachable();
 }
@@ -216,4 +229,24 @@ PTO_CLUSTER_API void pto_fifo_release(Place *place, int32_t fifo) {
 }
 PTO_CLUSTER_API int64_t pto_fifo_lane_offset(Place *place, int32_t fifo, int64_t extent) {
   return place->cluster->laneOffset(place, fifo, extent);
+}
+
+/// A window leaves its tensor. `numbers`: offset, size and extent of each dimension.
+PTO_CLUSTER_API void pto_check_failed(Place *place, const char *what, const char *tensor,
+                                      const int64_t *numbers, int64_t dimensions) {
+  std::string message = what;
+  message += " op touches memory outside ";
+  message += tensor;
+  const char *separator = ": ";
+  for (int64_t i = 0; i < dimensions; ++i) {
+    int64_t offset = numbers[3 * i], size = numbers[3 * i + 1], extent = numbers[3 * i + 2];
+    if (offset >= 0 && size <= extent && offset <= extent - size)
+      continue;
+    message += separator;
+    message += "its window has " + std::to_string(size) + " elements from " +
+               std::to_string(offset) + " on in dimension " + std::to_string(i) +
+               ", where the tensor has " + std::to_string(extent);
+    separator = "; ";
+  }
+  Cluster::report(place, message);
 }

@@ -169,6 +169,8 @@ bool ptoas::Runner::State::describeArguments(std::string &problem) {
                       : name == "__pypto_spmd_subblock_idx" ? Hidden::SubblockIdx
                                                             : Hidden::No;
       function.hidden.push_back(hidden);
+      if (!name.empty())
+        function.op.setArgAttr(i, "pypto.name", StringAttr::get(&context, name));
       if (hidden != Hidden::No)
         continue;
       bool isFirst = &function == &functions.front();
@@ -217,6 +219,7 @@ const std::vector<ptoas::RunnerArgument> &ptoas::Runner::arguments() const {
 }
 const std::string &ptoas::Runner::entryName() const { return state_->entryName; }
 const std::vector<ptoas::Runner::Member> &ptoas::Runner::members() const { return state_->members; }
+bool ptoas::Runner::blocksMeet() const { return state_->blocksMeet; }
 double ptoas::Runner::compileMilliseconds() const { return state_->compileMs; }
 
 std::unique_ptr<ptoas::Runner> ptoas::Runner::open(std::string_view text, const std::string &name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from pathlib import Path
 
 import ml_dtypes
@@ -46,6 +47,15 @@ def _load_binding() -> ctypes.CDLL:
 _binding = _load_binding()
 
 
+# Operations of every program that was compiled and called, for the listing test.
+executed: set[str] = set()
+
+
+def _operations(text: str) -> set[str]:
+    code = re.sub(r"//.*|[!#]pto\.\w+", "", text)
+    return set(re.findall(r"\bpto\.([a-z]\w*(?:\.[a-z]\w*)*)", code))
+
+
 class CompileError(Exception):
     """The native target refused the module; the text is its diagnostics."""
 
@@ -62,11 +72,13 @@ class Code:
             text.encode(), int(fuse), int(reuse), isa, dump.encode(), message, len(message), times
         )
         self.times = list(times)
+        self.operations = _operations(text)
         if not self.handle:
             raise CompileError(message.value.decode())
 
     def __call__(self, name: str, *args):
         """Arrays are passed as pointers, numbers as i64 (or as given ctypes values)."""
+        executed.update(self.operations)
         address = _binding.native_symbol(ctypes.c_void_p(self.handle), name.encode())
         assert address, name
         converted = []
@@ -97,6 +109,7 @@ class Kernel:
         name: str = "k.pto",
     ):
         message = ctypes.create_string_buffer(1 << 16)
+        self.operations = _operations(text)
         self._handle = _binding.runner_open(
             text.encode(),
             name.encode(),
@@ -139,6 +152,7 @@ class Kernel:
             message,
             len(message),
         )
+        executed.update(self.operations)
         if failed:
             raise KernelFault(message.value.decode())
 

@@ -74,7 +74,11 @@ def build_id() -> str:
 
 def default_options() -> dict[str, Any]:
     """Compile options that the environment decides."""
-    return {"fuse": knobs.get("PTO_FUSE"), "reuse": knobs.get("PTO_REUSE")}
+    return {
+        "fuse": knobs.get("PTO_FUSE"),
+        "reuse": knobs.get("PTO_REUSE"),
+        "check": knobs.get("PTO_CHECK"),
+    }
 
 
 def key_for(snap: Snapshot, specification: Any, options: dict[str, Any]) -> str:

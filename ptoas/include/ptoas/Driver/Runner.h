@@ -67,6 +67,9 @@ public:
   /// Who runs side by side in each block: one function, or the cube and one or two vector lanes.
   const std::vector<Member> &members() const;
 
+  /// Whether all blocks of a launch run side by side, because they wait for each other.
+  bool blocksMeet() const;
+
   struct Launch {
     int64_t blocks = 1;
     int64_t onlyBlock = -1; // >= 0: this block alone

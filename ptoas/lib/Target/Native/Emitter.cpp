@@ -201,6 +201,7 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
     return emitCall(call);
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(op))
     return emitReturn(ret);
+  checkWindows(op);
   auto done = [&](mlir::FailureOr<bool> result) -> std::optional<LogicalResult> {
     if (failed(result))
       return failure();

@@ -111,6 +111,9 @@ private:
 
   Result emitBlock(mlir::Block &block, bool skipTerminator);
   Result emitOp(mlir::Operation &op);
+  // Checks.cpp
+  void checkWindows(mlir::Operation &op);
+  void checkWindow(mlir::Operation &op, mlir::pto::PartitionViewOp part);
   // ControlFlow.cpp
   Result emitFor(mlir::scf::ForOp op);
   Result emitIf(mlir::scf::IfOp op);

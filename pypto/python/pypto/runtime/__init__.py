@@ -9,9 +9,18 @@ from pypto.runtime.config import RunConfig
 
 if TYPE_CHECKING:
     from pypto.runtime.device_tensor import DeviceTensor
+    from pypto.runtime.pto_file import PtoError, run_pto
     from pypto.runtime.worker import ChipWorker, RegistrationHandle
 
-__all__ = ["ChipWorker", "DeviceTensor", "RegistrationHandle", "RunConfig", "run"]
+__all__ = [
+    "ChipWorker",
+    "DeviceTensor",
+    "RegistrationHandle",
+    "PtoError",
+    "RunConfig",
+    "run",
+    "run_pto",
+]
 
 
 def __getattr__(name: str):
@@ -20,6 +29,10 @@ def __getattr__(name: str):
         from pypto.runtime import worker
 
         return getattr(worker, name)
+    if name in ("run_pto", "PtoError"):
+        from pypto.runtime import pto_file
+
+        return getattr(pto_file, name)
     if name == "DeviceTensor":
         from pypto.runtime.device_tensor import DeviceTensor
 

@@ -55,6 +55,13 @@ public:
   /// Ends the calling member: never returns. Keeps `message` if it is the first.
   [[noreturn]] static void fail(Place *place, const std::string &message);
 
+  /// Keeps `message` as the fault of the member's cluster if it is the first; others stop waiting.
+  /// Without a cluster the message goes to the sink of faults (`setFaultSink`), or to stderr. The
+  /// member goes on.
+  static void report(Place *place, const std::string &message);
+  /// Who hears of faults in kernels that run in no cluster. Called on the thread of the kernel.
+  static void setFaultSink(void (*sink)(const char *message));
+
   struct Shape {
     int64_t slotBytes, slots;
     int producers, consumers; // members at either end: 2 where a FIFO splits its tiles

@@ -282,7 +282,16 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
           return;
         }
       }
-      if (isa<TPushToAivOp, TPushToAicOp>(op))
+      bool handsOutSlots =
+          isa<TAllocToAivOp, TAllocToAicOp>(op) ||
+          (isa<TPushToAivOp, TPushToAicOp>(op) && !isa<TileBufType>(op->getOperand(0).getType())) ||
+          (isa<TPopFromAicOp, TPopFromAivOp>(op) && !isa<TileBufType>(op->getResult(0).getType()));
+      if (handsOutSlots) {
+        op->emitOpError()
+            << "works on a FIFO slot in place, which this machine has no code for; send "
+               "and receive tiles";
+        failedAny = true;
+      } else if (isa<TPushToAivOp, TPushToAicOp>(op))
         pushes.push_back(op);
       else if (isa<TPopFromAicOp, TPopFromAivOp>(op))
         pops.push_back(op);
