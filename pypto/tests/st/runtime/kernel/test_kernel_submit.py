@@ -161,6 +161,23 @@ print(manager.state.name)
     assert lines[-1] == "READY"
 
 
+def test_artifacts_of_one_key_share_a_registration_and_private_ones_do_not(program):
+    body = """
+from pypto.runtime.artifact_store import ArtifactStore
+store = ArtifactStore(os.path.join(os.path.dirname(path), "store"))
+stored = [_compile_artifact(names["scale"], platform="a2a3", store=store) for _ in range(2)]
+private = [_compile_artifact(names["scale"], platform="a2a3") for _ in range(2)]
+pypto.torch.init()
+manager = context.manager()
+one, two = map(manager.ensure_callable, stored)
+three, four = map(manager.ensure_callable, private)
+print(stored[0] is stored[1], one is two, one.handle.hashid[:7])
+print(three is four, three.handle is four.handle, three is manager.ensure_callable(private[0]))
+"""
+    lines, _, err = program(body)
+    assert lines == ["False True sha256:", "False False True"] and err == ""
+
+
 def test_a_full_registry_is_the_runtimes_error(program):
     body = """
 artifacts = []
