@@ -21,16 +21,19 @@ defvar OptRWTile = Arg<Optional<PTO_TileBufType>, "", [MemRead, MemWrite]>;
 
 def PTO_CommTNotifyOp : PTO_CommOp<"tnotify"> {
   let summary = "Write or add to a signal of another device.";
+  let equation = "signal += value, or signal = value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_NotifyOpAttr:$notifyOp);
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict";
 }
 def PTO_CommTWaitOp : PTO_CommOp<"twait"> {
   let summary = "Wait until a signal compares true.";
+  let equation = "returns when signal cmp value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_WaitCmpAttr:$cmp);
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict";
 }
 def PTO_CommTTestOp : PTO_CommOp<"ttest"> {
   let summary = "Whether a signal compares true.";
+  let equation = "result = signal cmp value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_WaitCmpAttr:$cmp);
   let results = (outs I1:$result);
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict `->` qualified(type($result))";
@@ -43,8 +46,14 @@ class PTO_CommCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
     (`,` qualified(type($pong))^)? `)` attr-dict
   }];
 }
-def PTO_CommTPutOp : PTO_CommCopyOp<"tput"> { let summary = "Copy to another device through a staging tile."; }
-def PTO_CommTGetOp : PTO_CommCopyOp<"tget"> { let summary = "Copy from another device through a staging tile."; }
+def PTO_CommTPutOp : PTO_CommCopyOp<"tput"> {
+  let summary = "Copy to another device through a staging tile.";
+  let equation = "dst = src (dst += src with atomic_add)";
+}
+def PTO_CommTGetOp : PTO_CommCopyOp<"tget"> {
+  let summary = "Copy from another device through a staging tile.";
+  let equation = "dst = src (dst += src with atomic_add)";
+}
 
 // `(%src, recv(%ping, %pong), group(%a, %b) : !P, !V, !V, !P, !P) {root = 0 : i32}`: one side of the copy
 // is a view of this device, the other side one view per device of the group.
@@ -64,19 +73,23 @@ class PTO_CommGroupOp<string mnemonic, dag lead, dag group, dag attrs = (ins)>
 def PTO_CommTBroadcastOp
     : PTO_CommGroupOp<"tbroadcast", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
   let summary = "Copy from the root to every device of the group.";
+  let equation = "group_k = src for all k";
 }
 def PTO_CommTGatherOp
     : PTO_CommGroupOp<"tgather", (ins WriteView:$dst), (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group)> {
   let summary = "Put the parts of all devices of the group behind each other, at the root.";
+  let equation = "dst = (group_0, group_1, …)";
 }
 def PTO_CommTScatterOp
     : PTO_CommGroupOp<"tscatter", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
   let summary = "Give every device of the group its part of the root's tensor.";
+  let equation = "(group_0, group_1, …) = src";
 }
 def PTO_CommTReduceOp
     : PTO_CommGroupOp<"treduce", (ins WriteView:$dst, RWTile:$acc),
                       (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group), (ins PTO_ReduceOpAttr:$reduceOp)> {
   let summary = "Combine the tensors of all devices of the group, at the root.";
+  let equation = "dst = reduceOp_k group_k";
 }
 
 def PTO_CommBuildAsyncSessionOp : PTO_CommOp<"build_async_session"> {
@@ -95,8 +108,14 @@ class PTO_CommAsyncCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
     `(` $dst `,` $src `,` $session `:` qualified(type($dst)) `,` qualified(type($src)) `,` qualified(type($session)) `)` attr-dict `->` qualified(type($result))
   }];
 }
-def PTO_CommTPutAsyncOp : PTO_CommAsyncCopyOp<"tput_async"> { let summary = "Start a copy to another device."; }
-def PTO_CommTGetAsyncOp : PTO_CommAsyncCopyOp<"tget_async"> { let summary = "Start a copy from another device."; }
+def PTO_CommTPutAsyncOp : PTO_CommAsyncCopyOp<"tput_async"> {
+  let summary = "Start a copy to another device.";
+  let equation = "dst = src, some time before the event";
+}
+def PTO_CommTGetAsyncOp : PTO_CommAsyncCopyOp<"tget_async"> {
+  let summary = "Start a copy from another device.";
+  let equation = "dst = src, some time before the event";
+}
 class PTO_CommEventOp<string mnemonic> : PTO_ScalarUnitOp<"comm." # mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins PTO_AsyncEventType:$event, PTO_AsyncSessionType:$session);
   let results = (outs I1:$result);

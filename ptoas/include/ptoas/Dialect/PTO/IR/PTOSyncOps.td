@@ -32,12 +32,14 @@ def PTO_DeclareEventIdArrayOp : PTO_Op<"declare_eventid_array"> {
 }
 def PTO_EventIdArrayGetOp : PTO_Op<"eventid_array_get"> {
   let summary = "Read an event id.";
+  let equation = "result = array[index]";
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemRead]>:$array, Index:$index);
   let results = (outs Index:$result);
   let assemblyFormat = "$array `[` $index `]` attr-dict `:` qualified(type($array))";
 }
 def PTO_EventIdArraySetOp : PTO_Op<"eventid_array_set"> {
   let summary = "Write an event id.";
+  let equation = "array[index] = value";
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemWrite]>:$array, Index:$index, Index:$value);
   let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` qualified(type($array))";
 }

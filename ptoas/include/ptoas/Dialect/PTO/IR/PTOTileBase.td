@@ -12,7 +12,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ptoas/Dialect/PTO/IR/PTOInterfaces.td"
 include "ptoas/Dialect/PTO/IR/PTOTypes.td"
 
-class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits>;
+class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits> {
+  // For the reference pages (tools/gen_isa.py): what the op computes, where its summary does not say so.
+  string equation = "";
+}
 
 // Runs on the scalar queue, which waits for its own instructions.
 class PTO_ScalarUnitOp<string mnemonic, list<Trait> traits = []>

@@ -21,10 +21,12 @@ def PTO_TLoadOp : PTO_TileOp<"tload", "TLOAD", "PIPE_MTE2",
      OptClause<"leftPaddingNum">, OptClause<"rightPaddingNum">, OptClause<"initCondition">], [],
     (ins OptionalAttr<PTO_PadModeAttr>:$padMode, UnitAttr:$initOutBuffer), "checkTLoad", Both, 0, 0, 1> {
   let summary = "Copy a window of global memory into a tile.";
+  let equation = "dst[i, j] = src[i, j]; the rest of dst is padded as its type or pad_mode says";
 }
 def PTO_TPrefetchOp : PTO_TileOp<"tprefetch", "TPREFETCH", "PIPE_MTE2",
     [ViewIn<"src">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">], [], (ins), "checkTPrefetch"> {
   let summary = "Bring a window of global memory near.";
+  let equation = "dst[i, j] = src[i, j], or nothing";
 }
 def PTO_TStoreOp : PTO_TileOp<"tstore", "TSTORE", "getStorePipe",
     [In<"src", E_Any, "spaces::Vec | spaces::Mat | spaces::Acc">, OptIn<"fp", E_Any, "spaces::Scaling">,
@@ -34,11 +36,13 @@ def PTO_TStoreOp : PTO_TileOp<"tstore", "TSTORE", "getStorePipe",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
     "checkTStore", Both, 0, 0, 1> {
   let summary = "Copy the valid part of a tile into a window of global memory.";
+  let equation = "dst[i, j] = relu(scale * src[i, j]), or dst[i, j] += … with atomic_add, for valid (i, j)";
 }
 def PTO_TStoreFpOp : PTO_TileOp<"tstore_fp", "TSTORE_FP", "PIPE_FIX",
     [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, ViewOut<"dst">], [], (ins),
     "checkTStoreFp"> {
   let summary = "Store an accumulator, quantised by a vector of scales.";
+  let equation = "dst[i, j] = quantise(fp[j] * src[i, j])";
 }
 def PTO_TMovOp : PTO_TileOp<"tmov", "TMOV", "getMovePipe",
     [In<"src", E_Any, SpAny>, OptIn<"fp", E_Any, SpAny>, OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
@@ -47,11 +51,13 @@ def PTO_TMovOp : PTO_TileOp<"tmov", "TMOV", "getMovePipe",
          OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis),
     "checkTMov", Both, 0, 0, 1> {
   let summary = "Move a tile between memory spaces.";
+  let equation = "dst[i, j] = relu(scale * src[i, j])";
 }
 def PTO_TMovFpOp : PTO_TileOp<"tmov.fp", "TMOV_FP", "PIPE_FIX",
     [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Out<"dst", E_Any, "spaces::Mat">], [],
     (ins), "checkTMovFp"> {
   let summary = "Move an accumulator to L1, quantised by a vector of scales.";
+  let equation = "dst[i, j] = quantise(fp[j] * src[i, j])";
 }
 def PTO_TExtractOp : PTO_TileOp<"textract", "TEXTRACT", "getExtractPipe",
     [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
@@ -60,6 +66,7 @@ def PTO_TExtractOp : PTO_TileOp<"textract", "TEXTRACT", "getExtractPipe",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
     "checkTExtract", Both, 0, 0, 1> {
   let summary = "Copy the window of a tile that starts at (row, col).";
+  let equation = "dst[i, j] = src[row + i, col + j]";
 }
 def PTO_TInsertOp : PTO_TileOp<"tinsert", "TINSERT", "getInsertPipe",
     [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
@@ -68,31 +75,37 @@ def PTO_TInsertOp : PTO_TileOp<"tinsert", "TINSERT", "getInsertPipe",
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
     "checkTInsert", Both, 0, 0, 1> {
   let summary = "Copy a tile into the window of another that starts at (row, col).";
+  let equation = "dst[row + i, col + j] = src[i, j]";
 }
 def PTO_TExtractFpOp : PTO_TileOp<"textract_fp", "TEXTRACT_FP", "PIPE_FIX",
     [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Idx<"row">, Idx<"col">,
      Out<"dst", E_Any, "spaces::Mat">], [], (ins), "checkFixpipeQuant"> {
   let summary = "textract from an accumulator, quantised by a vector of scales.";
+  let equation = "dst[i, j] = quantise(fp[j] * src[row + i, col + j])";
 }
 def PTO_TInsertFpOp : PTO_TileOp<"tinsert_fp", "TINSERT_FP", "PIPE_FIX",
     [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Idx<"row">, Idx<"col">,
      InOut<"dst", E_Any, "spaces::Mat">], [], (ins), "checkFixpipeQuant"> {
   let summary = "tinsert from an accumulator, quantised by a vector of scales.";
+  let equation = "dst[row + i, col + j] = quantise(fp[j] * src[i, j])";
 }
 def PTO_TPackOp : PTO_TileOp<"tpack", "TPACK", "PIPE_V", [In<"src">, Out<"dst">],
     [PTO_Rule<"SameValid", "src dst">], (ins), "checkTPack", A5Only> {
   let summary = "Keep the low bytes of each element.";
+  let equation = "dst[i, j] = src[i, j] mod 2^bits(dst)";
 }
 def PTO_TTransOp : PTO_TileOp<"ttrans", "TTRANS", "PIPE_V",
     [In<"src", E_Data>, OptTmp<"tmp", E_Data>, Out<"dst", E_Data>], [PTO_Rule<"SameElem", "src tmp dst">],
     (ins), "checkTTrans"> {
   let summary = "Transpose.";
+  let equation = "dst[j, i] = src[i, j]";
 }
 def PTO_TConcatOp : PTO_TileOp<"tconcat", "TCONCAT", "PIPE_V",
     [In<"src0", E_Data>, In<"src1", E_Data>, Out<"dst", E_Data>],
     [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameRows", "src0 src1 dst">,
      PTO_Rule<"RowMajor", "src0 src1 dst", "A5">], (ins), "checkTConcat"> {
   let summary = "Put the valid columns of two tiles side by side.";
+  let equation = "dst[i, :] = (src0[i, 0 .. c0), src1[i, 0 .. c1)), ck = validCol(src_k)";
 }
 def PTO_TConcatIdxOp : PTO_TileOp<"tconcatidx", "TCONCAT", "PIPE_V",
     [In<"src0", E_Data>, In<"src1", E_Data>, In<"idx0", E_I16_I32>, In<"idx1", E_I16_I32>, Out<"dst", E_Data>,
@@ -101,6 +114,7 @@ def PTO_TConcatIdxOp : PTO_TileOp<"tconcatidx", "TCONCAT", "PIPE_V",
      PTO_Rule<"SameElem", "idx0 idx1 dstIdx">, PTO_Rule<"SameRows", "src0 idx0 idx1 dstIdx">,
      PTO_Rule<"RowMajor", "src0 src1 dst">], (ins), "nullptr"> {
   let summary = "Put the first idx0 bytes of each row of src0 and the first idx1 bytes of src1 side by side.";
+  let equation = "dst[i, :] = (src0[i, 0 .. n0), src1[i, 0 .. n1)), nk = idx_k[i, 0] / bytes(element of idx_k); dstIdx[i, 0] = idx0[i, 0] + idx1[i, 0]";
 }
 class PTO_FillPad<string mn, string cpp>
     : PTO_TileOp<mn, cpp, "getFillPadPipe",
@@ -109,18 +123,22 @@ class PTO_FillPad<string mn, string cpp>
                  "checkFillPad">;
 def PTO_TFillPadOp : PTO_FillPad<"tfillpad", "TFILLPAD"> {
   let summary = "Copy, and fill what is not valid with the pad value of dst.";
+  let equation = "dst[i, j] = src[i, j] if valid, else pad";
 }
 def PTO_TFillPadInplaceOp : PTO_FillPad<"tfillpad_inplace", "TFILLPAD_INPLACE"> {
   let summary = "Fill what is not valid with the pad value, in place.";
+  let equation = "dst[i, j] = dst[i, j] if valid, else pad";
 }
 def PTO_TFillPadExpandOp : PTO_FillPad<"tfillpad_expand", "TFILLPAD_EXPAND"> {
   let summary = "Copy into a larger tile and fill the rest with the pad value.";
+  let equation = "dst[i, j] = src[i, j] if valid, else pad";
 }
 def PTO_MGatherOp : PTO_TileOp<"mgather", "MGATHER", "PIPE_MTE2",
     [ViewIn<"src">, In<"indices", E_I32>, OptTmp<>, Out<"dst">], [],
     (ins OptionalAttr<PTO_CoalesceAttr>:$coalesce,
          DefaultValuedAttr<PTO_GatherOOBAttr, "::mlir::pto::GatherOOB::Undefined">:$gatherOob), "checkMGather"> {
   let summary = "Load rows or elements of global memory named by indices.";
+  let equation = "dst[i, :] = src[indices[i], :] (row), or dst[i, j] = src.flat[indices[i, j]] (elem)";
 }
 def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
     [In<"src">, In<"indices", E_I32>, ViewInOut<>], [],
@@ -129,6 +147,7 @@ def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
          DefaultValuedAttr<PTO_ScatterOOBAttr, "::mlir::pto::ScatterOOB::Undefined">:$scatterOob,
          OptionalAttr<PTO_ScatterConflictAttr>:$scatterConflict), "checkMScatter"> {
   let summary = "Store rows or elements to places of global memory named by indices.";
+  let equation = "dst[indices[i], :] = src[i, :] (row), or dst.flat[indices[i, j]] = src[i, j] (elem)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,6 +192,7 @@ defm PTO_TGemv : PTO_MatrixFamily<"tgemv", "TGEMV", "checkMatmul", A5Only>;
 def PTO_TGetScaleAddrOp : PTO_TileOp<"tget_scale_addr", "TGET_SCALE_ADDR", "PIPE_S",
     [In<"src", E_Any, SpAny>, Out<"dst", E_Any, "spaces::Scaling">], [], (ins), "nullptr", A5Only> {
   let summary = "Bind dst to the scales that belong to src.";
+  let equation = "address(dst) = address(src) / 32";
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,15 +248,19 @@ def PTO_TAddCOp : PTO_Ternary<"taddc"> { let summary = "dst = src0 + src1 + src2
 def PTO_TSubCOp : PTO_Ternary<"tsubc"> { let summary = "dst = src0 - src1 + src2."; }
 def PTO_TPartAddOp : PTO_Part<"tpartadd", E_N4_I8_BF> {
   let summary = "Sum where both are valid, else the valid one.";
+  let equation = "dst = src0 + src1 where both are valid, else the one that is";
 }
 def PTO_TPartMulOp : PTO_Part<"tpartmul", E_N4_I8_BF> {
   let summary = "Product where both are valid, else the valid one.";
+  let equation = "dst = src0 * src1 where both are valid, else the one that is";
 }
 def PTO_TPartMaxOp : PTO_Part<"tpartmax", E_N4_I8_BF> {
   let summary = "Maximum where both are valid, else the valid one.";
+  let equation = "dst = max(src0, src1) where both are valid, else the one that is";
 }
 def PTO_TPartMinOp : PTO_Part<"tpartmin", E_N4_I8_BF> {
   let summary = "Minimum where both are valid, else the valid one.";
+  let equation = "dst = min(src0, src1) where both are valid, else the one that is";
 }
 
 class PTO_TileScalar<string mn, PTO_Elems e, list<PTO_Rule> extra = [], string check = "nullptr",
@@ -314,6 +338,7 @@ def PTO_TExpandSOp : PTO_TileOp<"texpands", "TEXPANDS", "PIPE_V",
     [Sc<"scalar">, Out<"dst", E_Data, "spaces::Vec | spaces::Mat">], [PTO_Rule<"ScalarIsElem", "scalar dst">],
     (ins), "checkTExpandS"> {
   let summary = "Fill a tile with a scalar.";
+  let equation = "dst[i, j] = scalar";
 }
 
 class PTO_Unary<string mn, PTO_Elems e, dag attrs = (ins), string check = "nullptr">
@@ -347,6 +372,7 @@ def PTO_TCvtOp : PTO_TileOp<"tcvt", "TCVT", "PIPE_V", [In<"src">, OptTmp<>, Out<
     (ins DefaultValuedAttr<PTO_RoundModeAttr, "::mlir::pto::RoundMode::CAST_RINT">:$rmode,
          OptionalAttr<PTO_SaturationModeAttr>:$sat_mode), "nullptr", Both, 1> {
   let summary = "Convert the element type.";
+  let equation = "dst[i, j] = convert(src[i, j], rmode, sat_mode)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,10 +384,12 @@ def PTO_TCmpOp : PTO_TileOp<"tcmp", "TCMP", "PIPE_V", [In<"src0">, In<"src1">, O
     [PTO_Rule<"SameElem", "src0 src1">, PTO_Rule<"SameValid", "src0 src1">, PTO_Rule<"RowMajor", "src0 src1">],
     CmpAttr, "checkCmp", Both, 1> {
   let summary = "Packed mask of src0 cmp src1.";
+  let equation = "bit j of dst[i, :] = src0[i, j] cmp src1[i, j]";
 }
 def PTO_TCmpSOp : PTO_TileOp<"tcmps", "TCMPS", "PIPE_V", [In<"src", E_N4_I8>, Sc<"scalar">, Out<"dst", E_B8>],
     [PTO_Rule<"ScalarIsElem", "scalar src">, PTO_Rule<"RowMajor", "src">], CmpAttr, "checkCmp", Both, 1> {
   let summary = "Packed mask of src cmp scalar.";
+  let equation = "bit j of dst[i, :] = src[i, j] cmp scalar";
 }
 def PTO_TSelOp : PTO_TileOp<"tsel", "TSEL", "PIPE_V",
     [In<"mask">, In<"src0", E_N4_I8_BF>, In<"src1", E_N4_I8_BF>, OptTmp<>, Out<"dst", E_N4_I8_BF>],
@@ -379,20 +407,24 @@ def PTO_TCIOp : PTO_TileOp<"tci", "TCI", "PIPE_S",
     [Sc<"start">, OptTmp<>, Out<"dst", E_I16_I32>], [], (ins DefaultValuedAttr<BoolAttr, "false">:$descending),
     "checkTCI"> {
   let summary = "Count up (or down) from start along the row.";
+  let equation = "dst[0, j] = start + j, or start - j when descending";
 }
 def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Sc<"diagonal">, Out<"dst", E_Tri>], [],
     (ins DefaultValuedAttr<PTO_IntAttr, "0">:$upperOrLower), "checkTTri", Both, 1> {
   let summary = "Ones below (0) or above (1) a diagonal, zeros elsewhere.";
+  let equation = "dst[i, j] = 1 if j <= i + diagonal (lower) or j >= i + diagonal (upper), else 0";
 }
 def PTO_TRandomOp : PTO_TileOp<"trandom", "PTOAS__TRANDOM", "PIPE_V",
     [Sc<"key0">, Sc<"key1">, Sc<"counter0">, Sc<"counter1">, Sc<"counter2">, Sc<"counter3">, Out<"dst", E_I32>],
     [], (ins DefaultValuedAttr<PTO_IntAttr, "10">:$rounds), "checkTRandom", A5Only, 1> {
   let summary = "Counter-based random bits.";
+  let equation = "dst = philox(key, counter + i, rounds)";
 }
 def PTO_THistogramOp : PTO_TileOp<"thistogram", "THISTOGRAM", "PIPE_V",
     [In<"src">, In<"indices", E_UI8>, Out<"dst", E_UI32>], [],
     (ins OptionalAttr<BoolAttr>:$isMSB, OptionalAttr<PTO_IntAttr>:$byte), "checkTHistogram", A5Only> {
   let summary = "Count the values of one byte per row.";
+  let equation = "dst[i, v] = number of j with byte(src[i, j]) <= v, for elements whose upper byte is indices[i]";
 }
 
 //===----------------------------------------------------------------------===//
@@ -408,21 +440,27 @@ defvar KeepElem = [PTO_Rule<"SameElem", "src dst">];
 defvar TmpLikeSrc = [PTO_Rule<"SameElem", "src tmp">, PTO_Rule<"SameValid", "src tmp">];
 def PTO_TRowSumOp : PTO_RowReduce<"trowsum", E_N4, E_N4, KeepElem> {
   let summary = "Sum of each row.";
+  let equation = "dst[i, 0] = sum_j src[i, j]";
 }
 def PTO_TRowMaxOp : PTO_RowReduce<"trowmax", E_N4, E_N4, KeepElem> {
   let summary = "Maximum of each row.";
+  let equation = "dst[i, 0] = max_j src[i, j]";
 }
 def PTO_TRowMinOp : PTO_RowReduce<"trowmin", E_N4, E_N4, !listconcat(KeepElem, TmpLikeSrc)> {
   let summary = "Minimum of each row.";
+  let equation = "dst[i, 0] = min_j src[i, j]";
 }
 def PTO_TRowProdOp : PTO_RowReduce<"trowprod", E_N4, E_N4, !listconcat(KeepElem, TmpLikeSrc)> {
   let summary = "Product of each row.";
+  let equation = "dst[i, 0] = prod_j src[i, j]";
 }
 def PTO_TRowArgMaxOp : PTO_RowReduce<"trowargmax", E_N4, E_I32, TmpLikeSrc> {
   let summary = "Column of the maximum of each row.";
+  let equation = "dst[i, 0] = the first j where src[i, j] is greatest";
 }
 def PTO_TRowArgMinOp : PTO_RowReduce<"trowargmin", E_N4, E_I32, TmpLikeSrc> {
   let summary = "Column of the minimum of each row.";
+  let equation = "dst[i, 0] = the first j where src[i, j] is least";
 }
 class PTO_ColReduce<string mn, PTO_Elems e>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Out<"dst", e>],
@@ -434,25 +472,43 @@ def PTO_TColSumOp : PTO_TileOp<"tcolsum", "TCOLSUM", "PIPE_V",
      PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">],
     (ins OptionalAttr<BoolAttr>:$isBinary), "checkTColSum", Both, 1> {
   let summary = "Sum of each column.";
+  let equation = "dst[0, j] = sum_i src[i, j]";
 }
-def PTO_TColMaxOp : PTO_ColReduce<"tcolmax", E_N4_I8_BF> { let summary = "Maximum of each column."; }
-def PTO_TColMinOp : PTO_ColReduce<"tcolmin", E_N4_I8_BF> { let summary = "Minimum of each column."; }
-def PTO_TColProdOp : PTO_ColReduce<"tcolprod", E_ColProd> { let summary = "Product of each column."; }
+def PTO_TColMaxOp : PTO_ColReduce<"tcolmax", E_N4_I8_BF> {
+  let summary = "Maximum of each column.";
+  let equation = "dst[0, j] = max_i src[i, j]";
+}
+def PTO_TColMinOp : PTO_ColReduce<"tcolmin", E_N4_I8_BF> {
+  let summary = "Minimum of each column.";
+  let equation = "dst[0, j] = min_i src[i, j]";
+}
+def PTO_TColProdOp : PTO_ColReduce<"tcolprod", E_ColProd> {
+  let summary = "Product of each column.";
+  let equation = "dst[0, j] = prod_i src[i, j]";
+}
 class PTO_ColArg<string mn>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", E_F2>, OptTmp<>, Out<"dst", E_I32>],
                  [PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">, PTO_Rule<"NoBox", "src dst">,
                   PTO_Rule<"NonEmpty", "src">, PTO_Rule<"ValidRow1", "dst">]>;
-def PTO_TColArgMaxOp : PTO_ColArg<"tcolargmax"> { let summary = "Row of the maximum of each column."; }
-def PTO_TColArgMinOp : PTO_ColArg<"tcolargmin"> { let summary = "Row of the minimum of each column."; }
+def PTO_TColArgMaxOp : PTO_ColArg<"tcolargmax"> {
+  let summary = "Row of the maximum of each column.";
+  let equation = "dst[0, j] = the first i where src[i, j] is greatest";
+}
+def PTO_TColArgMinOp : PTO_ColArg<"tcolargmin"> {
+  let summary = "Row of the minimum of each column.";
+  let equation = "dst[0, j] = the first i where src[i, j] is least";
+}
 class PTO_PartArg<string mn>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V",
                  [In<"src0">, In<"src1">, In<"idx0">, In<"idx1">, Out<"dst">, Out<"dstIdx">],
                  [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameElem", "idx0 idx1 dstIdx">]>;
 def PTO_TPartArgMaxOp : PTO_PartArg<"tpartargmax"> {
   let summary = "Larger value of two partial maxima, with its index.";
+  let equation = "(dst, dstIdx) = (src0, idx0) if src0 >= src1, else (src1, idx1)";
 }
 def PTO_TPartArgMinOp : PTO_PartArg<"tpartargmin"> {
   let summary = "Smaller value of two partial minima, with its index.";
+  let equation = "(dst, dstIdx) = (src0, idx0) if src0 <= src1, else (src1, idx1)";
 }
 
 def PTO_TRowExpandOp : PTO_TileOp<"trowexpand", "TROWEXPAND", "PIPE_V",
@@ -460,11 +516,13 @@ def PTO_TRowExpandOp : PTO_TileOp<"trowexpand", "TROWEXPAND", "PIPE_V",
     [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameRows", "src dst">, PTO_Rule<"NonEmpty", "src dst">,
      PTO_Rule<"RowMajor", "dst">]> {
   let summary = "Repeat the first value of each row along the row.";
+  let equation = "dst[i, j] = src[i, 0]";
 }
 def PTO_TColExpandOp : PTO_TileOp<"tcolexpand", "TCOLEXPAND", "PIPE_V",
     [In<"src", E_Data>, Out<"dst", E_Data>],
     [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">]> {
   let summary = "Repeat the first row down the tile.";
+  let equation = "dst[i, j] = src[0, j]";
 }
 class PTO_RowExpandBin<string mn, PTO_Elems e, dag attrs = (ins)>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, OptTmp<>, Out<"dst", e>],
@@ -528,31 +586,37 @@ def PTO_TGatherOp : PTO_TileOp<"tgather", "TGATHER", "PIPE_V",
     (ins OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis,
          OptionalAttr<PTO_CmpModeAttr>:$cmpMode, OptionalAttr<PTO_IntAttr>:$offset), "checkTGather", Both, 0, 0, 1> {
   let summary = "Collect elements by index, by mask pattern, or by comparison.";
+  let equation = "dst[i, j] = src.flat[indices[i, j]]; with maskPattern the marked elements of each group, packed; with a value the positions that compare true, packed";
 }
 def PTO_TGatherBOp : PTO_TileOp<"tgatherb", "TGATHERB", "PIPE_V",
     [In<"src", E_Data>, In<"offsets", E_I32>, Out<"dst", E_Data>], [PTO_Rule<"SameWidth", "src dst">]> {
   let summary = "Collect 32-byte blocks by byte offset.";
+  let equation = "32 bytes of dst at block k = 32 bytes of src at offsets[k]";
 }
 def PTO_TScatterOp : PTO_TileOp<"tscatter", "TSCATTER", "getScatterPipe",
     [In<"src", E_Data>, OptIn<"indices">, InOut<"dst", E_Data>], [PTO_Rule<"SameElem", "src dst">],
     (ins OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis), "checkTScatter"> {
   let summary = "Write elements to the places named by indices.";
+  let equation = "dst.flat[indices[i, j]] = src[i, j]";
 }
 def PTO_TSort32Op : PTO_TileOp<"tsort32", "TSORT32", "PIPE_V",
     [In<"src", E_F2>, In<"indices", E_UI32>, OptTmp<>, Out<"dst", E_F2>], [PTO_Rule<"SameElem", "src dst">],
     (ins), "checkTSort32"> {
   let summary = "Sort runs of 32 in falling order; dst holds value and index pairs.";
+  let equation = "dst[i, :] = runs of 32 pairs (src[i, j], indices[i, j]) in falling order of src";
 }
 def PTO_TMrgSortOp : PTO_TileOp<"tmrgsort", "TMRGSORT", "PIPE_V",
     [Ins<"srcs", E_F2>, OptSc<"blockLen">, OptTmp<"tmp", E_F2>, Out<"dst", E_F2>, OptVecOut<"executed">],
     [PTO_Rule<"SameElem", "srcs dst">], (ins OptionalAttr<BoolAttr>:$exhausted, UnitAttr:$no_tmp),
     "checkTMrgSort", Both, 0, 0, 1> {
   let summary = "Merge sorted runs of one row, or two to four sorted lists.";
+  let equation = "dst = the pairs of all lists in falling order";
 }
 def PTO_TQuantOp : PTO_TileOp<"tquant", "TQUANT", "PIPE_V",
     [In<"src", E_F32>, In<"fp", E_F32>, OptIn<"offset">, OptTmp<>, Out<"dst", E_B8>], [],
     (ins PTO_QuantTypeAttr:$quant_type), "checkTQuant", Both, 0, 0, 1> {
   let summary = "Quantise to eight bits.";
+  let equation = "dst[i, j] = saturate(rint(src[i, j] * fp[i]) + offset[i])";
 }
 def PTO_TQuantMxOp : PTO_TileOp<"tquant.mx", "TQUANT", "PIPE_V",
     [In<"src", E_F3>, Out<"dst">, Out<"exp">, Out<"max">, Out<"scaling">, OptOut<"expZz">],
@@ -561,6 +625,7 @@ def PTO_TQuantMxOp : PTO_TileOp<"tquant.mx", "TQUANT", "PIPE_V",
          OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis, OptionalAttr<PTO_VecStoreModeAttr>:$storeMode,
          OptionalAttr<BoolAttr>:$interleave), "checkTQuantMx", A5Only> {
   let summary = "Quantise groups of 32 elements with one power-of-two scale each.";
+  let equation = "exp[g] = scale of group g; dst[i, j] = convert(src[i, j] / 2^exp[g])";
 }
 def PTO_TDequantOp : PTO_TileOp<"tdequant", "TDEQUANT", "PIPE_V",
     [In<"src">, In<"scale", E_F32>, In<"offset", E_F32>, Out<"dst", E_F32>], [], (ins), "checkTDequant"> {
@@ -574,10 +639,12 @@ def PTO_TDequantOp : PTO_TileOp<"tdequant", "TDEQUANT", "PIPE_V",
 def PTO_TSetValOp : PTO_TileOp<"tsetval", "SET_VALUE", "PIPE_S",
     [Idx<"offset">, Sc<"value">, InOut<"dst", E_Any, SpAny>], [PTO_Rule<"ScalarIsElem", "value dst">]> {
   let summary = "Write one element of a tile by its linear index.";
+  let equation = "dst.flat[offset] = value";
 }
 def PTO_TGetValOp : PTO_TileOpBase<"tgetval", "GET_VALUE", "PIPE_S",
     [In<"src", E_Any, SpVec>, Idx<"offset">], [], (ins), "checkTGetVal"> {
   let summary = "Read one element of a tile by its linear index.";
+  let equation = "result = src.flat[offset]";
   let results = (outs PTO_AnyScalar:$result);
   let assemblyFormat = [{
     `ins` `(` $src `,` $offset `:` qualified(type($src)) `,` qualified(type($offset)) `)` `outs` `:` qualified(type($result)) attr-dict

@@ -11,12 +11,14 @@ include "ptoas/Dialect/PTO/IR/PTOTileBase.td"
 
 def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let summary = "Pointer plus a number of elements.";
+  let equation = "result = ptr + offset * bytes(element)";
   let arguments = (ins PTO_PtrType:$ptr, Index:$offset);
   let results = (outs PTO_PtrType:$result);
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 def PTO_LoadScalarOp : PTO_ScalarUnitOp<"load_scalar"> {
   let summary = "Read one element of global memory.";
+  let equation = "value = ptr[offset]";
   let arguments = (ins Arg<PTO_PtrType, "", [MemRead]>:$ptr, Index:$offset);
   let results = (outs PTO_AnyScalar:$value);
   let assemblyFormat = "$ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `->` qualified(type($value))";
@@ -24,24 +26,28 @@ def PTO_LoadScalarOp : PTO_ScalarUnitOp<"load_scalar"> {
 }
 def PTO_StoreScalarOp : PTO_ScalarUnitOp<"store_scalar"> {
   let summary = "Write one element of global memory.";
+  let equation = "ptr[offset] = value";
   let arguments = (ins PTO_AnyScalar:$value, Arg<PTO_PtrType, "", [MemWrite]>:$ptr, Index:$offset);
   let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
 def PTO_PtrToIntOp : PTO_Op<"ptrtoint", [Pure]> {
   let summary = "Address of a pointer as an integer.";
+  let equation = "result = address(ptr)";
   let arguments = (ins PTO_PtrType:$ptr);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$ptr attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 def PTO_IntToPtrOp : PTO_Op<"inttoptr", [Pure]> {
   let summary = "Pointer with the address of an integer.";
+  let equation = "address(result) = value";
   let arguments = (ins AnySignlessInteger:$value);
   let results = (outs PTO_PtrType:$result);
   let assemblyFormat = "$value attr-dict `:` qualified(type($value)) `->` qualified(type($result))";
 }
 def PTO_CastPtrOp : PTO_Op<"castptr", [Pure]> {
   let summary = "The same address seen as other elements.";
+  let equation = "address(result) = address(ptr)";
   let arguments = (ins PTO_PtrType:$ptr);
   let results = (outs PTO_PtrType:$result);
   let assemblyFormat = "$ptr attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
@@ -53,6 +59,7 @@ def PTO_CastPtrOp : PTO_Op<"castptr", [Pure]> {
 
 def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSegments]> {
   let summary = "A tensor in global memory: pointer, extents and strides in elements.";
+  let equation = "result[i0, …] = ptr[sum_k ik * strides_k], 0 <= ik < shape_k";
   let arguments = (ins PTO_PtrType:$ptr, Variadic<Index>:$shape, Variadic<Index>:$strides,
                        OptionalAttr<PTO_LayoutAttr>:$layout);
   let results = (outs PTO_TensorViewType:$result);
@@ -64,6 +71,7 @@ def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSeg
 }
 def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegments]> {
   let summary = "A window of a view.";
+  let equation = "result[i0, …] = source[offsets_0 + i0, …], 0 <= ik < sizes_k";
   let arguments = (ins PTO_AnyView:$source, Variadic<Index>:$offsets, Variadic<Index>:$sizes);
   let results = (outs PTO_PartitionTensorViewType:$result);
   let assemblyFormat = [{
@@ -74,12 +82,14 @@ def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegmen
 }
 def PTO_GetTensorViewDimOp : PTO_Op<"get_tensor_view_dim", [Pure]> {
   let summary = "Extent of a view.";
+  let equation = "result = shape(view)[dim]";
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
 }
 def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
   let summary = "Stride of a view in elements.";
+  let equation = "result = strides(view)[dim]";
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
@@ -105,6 +115,7 @@ def PTO_DeclareTileOp : PTO_Op<"declare_tile"> {
 }
 def PTO_SubviewOp : PTO_Op<"subview", [Pure, AttrSizedOperandSegments]> {
   let summary = "A window of a tile that shares its bytes.";
+  let equation = "result[i, j] = source[offsets_0 + i, offsets_1 + j], the same bytes";
   let arguments = (ins PTO_TileBufType:$source, Variadic<Index>:$offsets, DenseI64ArrayAttr:$sizes,
                        Variadic<Index>:$valid);
   let results = (outs PTO_TileBufType:$result);
@@ -116,6 +127,7 @@ def PTO_SubviewOp : PTO_Op<"subview", [Pure, AttrSizedOperandSegments]> {
 }
 def PTO_SubsetOp : PTO_Op<"subset", [Pure]> {
   let summary = "Older spelling of subview; the result type follows from the sizes.";
+  let equation = "result[i, j] = source[offsets_0 + i, offsets_1 + j], the same bytes";
   let arguments = (ins PTO_TileBufType:$source, Variadic<Index>:$offsets, DenseI64ArrayAttr:$sizes);
   let results = (outs PTO_TileBufType:$result);
   let assemblyFormat = [{
@@ -125,30 +137,35 @@ def PTO_SubsetOp : PTO_Op<"subset", [Pure]> {
 }
 def PTO_SetValidShapeOp : PTO_Op<"set_validshape"> {
   let summary = "Change the valid extents of a tile whose type leaves both open.";
+  let equation = "valid(tile) = (validRow, validCol)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead, MemWrite]>:$tile, Index:$validRow, Index:$validCol);
   let assemblyFormat = "$tile `,` $validRow `,` $validCol attr-dict `:` qualified(type($tile))";
   let hasVerifier = 1;
 }
 def PTO_GetValidShapeOp : PTO_Op<"get_validshape"> {
   let summary = "Valid extents of a tile.";
+  let equation = "(validRow, validCol) = valid(tile)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$validRow, Index:$validCol);
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
 }
 def PTO_TileValidRowsOp : PTO_Op<"tile_valid_rows"> {
   let summary = "Valid rows of a tile.";
+  let equation = "result = validRow(tile)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
 }
 def PTO_TileValidColsOp : PTO_Op<"tile_valid_cols"> {
   let summary = "Valid columns of a tile.";
+  let equation = "result = validCol(tile)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
 }
 def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
   let summary = "The same bytes seen with another shape.";
+  let equation = "bytes(result) = bytes(source)";
   let arguments = (ins PTO_TileBufType:$source);
   let results = (outs PTO_TileBufType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
@@ -156,6 +173,7 @@ def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
 }
 def PTO_BitcastOp : PTO_Op<"bitcast", [Pure]> {
   let summary = "The same bytes seen as other elements.";
+  let equation = "bytes(result) = bytes(source)";
   let arguments = (ins PTO_TileBufType:$source);
   let results = (outs PTO_TileBufType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
@@ -163,6 +181,7 @@ def PTO_BitcastOp : PTO_Op<"bitcast", [Pure]> {
 }
 def PTO_TAssignOp : PTO_Op<"tassign", [AllTypesMatch<["source", "result"]>]> {
   let summary = "Rebind a tile to a byte address.";
+  let equation = "address(result) = addr";
   let arguments = (ins PTO_TileBufType:$source, I64:$addr);
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
   let assemblyFormat = "$source `,` $addr attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
@@ -178,6 +197,7 @@ def PTO_AllocMultiTileOp : PTO_Op<"alloc_multi_tile", [AttrSizedOperandSegments]
 }
 def PTO_MultiTileGetOp : PTO_Op<"multi_tile_get", [Pure]> {
   let summary = "Slot of a multi-slot tile buffer.";
+  let equation = "result = source[slot], 0 <= slot < count";
   let arguments = (ins PTO_MultiTileBufType:$source, Index:$slot);
   let results = (outs PTO_TileBufType:$result);
   let assemblyFormat = "$source `[` $slot `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
@@ -193,10 +213,22 @@ class PTO_IdOp<string mnemonic> : PTO_Op<mnemonic, [Pure]> {
   let assemblyFormat = "attr-dict";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, $_builder.getI64Type()); }]>];
 }
-def PTO_GetBlockIdxOp : PTO_IdOp<"get_block_idx"> { let summary = "Index of this block."; }
-def PTO_GetBlockNumOp : PTO_IdOp<"get_block_num"> { let summary = "Number of blocks."; }
-def PTO_GetSubblockIdxOp : PTO_IdOp<"get_subblock_idx"> { let summary = "Index of this vector core in its cluster."; }
-def PTO_GetSubblockNumOp : PTO_IdOp<"get_subblock_num"> { let summary = "Number of vector cores in a cluster."; }
+def PTO_GetBlockIdxOp : PTO_IdOp<"get_block_idx"> {
+  let summary = "Index of this block.";
+  let equation = "result = block, 0 <= block < blocks";
+}
+def PTO_GetBlockNumOp : PTO_IdOp<"get_block_num"> {
+  let summary = "Number of blocks.";
+  let equation = "result = blocks";
+}
+def PTO_GetSubblockIdxOp : PTO_IdOp<"get_subblock_idx"> {
+  let summary = "Index of this vector core in its cluster.";
+  let equation = "result = lane, 0 or 1";
+}
+def PTO_GetSubblockNumOp : PTO_IdOp<"get_subblock_num"> {
+  let summary = "Number of vector cores in a cluster.";
+  let equation = "result = lanes";
+}
 
 def PTO_DeclareLocalArrayOp : PTO_Op<"declare_local_array"> {
   let summary = "A scalar array on the stack.";
@@ -205,6 +237,7 @@ def PTO_DeclareLocalArrayOp : PTO_Op<"declare_local_array"> {
 }
 def PTO_LocalArrayGetOp : PTO_ScalarUnitOp<"local_array_get"> {
   let summary = "Read an element of a local array.";
+  let equation = "value = array[indices]";
   let arguments = (ins Arg<PTO_LocalArrayType, "", [MemRead]>:$array, Variadic<Index>:$indices);
   let results = (outs PTO_AnyScalar:$value);
   let assemblyFormat = "$array `[` $indices `]` attr-dict `:` qualified(type($array)) `->` qualified(type($value))";
@@ -212,6 +245,7 @@ def PTO_LocalArrayGetOp : PTO_ScalarUnitOp<"local_array_get"> {
 }
 def PTO_LocalArraySetOp : PTO_ScalarUnitOp<"local_array_set"> {
   let summary = "Write an element of a local array.";
+  let equation = "array[indices] = value";
   let arguments = (ins Arg<PTO_LocalArrayType, "", [MemWrite]>:$array, Variadic<Index>:$indices, PTO_AnyScalar:$value);
   let assemblyFormat = "$array `[` $indices `]` `,` $value attr-dict `:` qualified(type($array)) `,` qualified(type($value))";
   let hasVerifier = 1;
@@ -223,6 +257,7 @@ def PTO_DeclareStructOp : PTO_Op<"declare_struct"> {
 }
 def PTO_StructGetOp : PTO_Op<"struct_get"> {
   let summary = "Read a member of a struct.";
+  let equation = "value = object.path";
   let arguments = (ins Arg<PTO_StructType, "", [MemRead]>:$object, DenseI64ArrayAttr:$path);
   let results = (outs AnyType:$value);
   let assemblyFormat = "$object $path attr-dict `:` qualified(type($object)) `->` qualified(type($value))";
@@ -230,6 +265,7 @@ def PTO_StructGetOp : PTO_Op<"struct_get"> {
 }
 def PTO_StructSetOp : PTO_Op<"struct_set"> {
   let summary = "Write a member of a struct.";
+  let equation = "object.path = value";
   let arguments = (ins Arg<PTO_StructType, "", [MemWrite]>:$object, DenseI64ArrayAttr:$path, AnyType:$value);
   let assemblyFormat = "$object $path `,` $value attr-dict `:` qualified(type($object)) `,` qualified(type($value))";
   let hasVerifier = 1;

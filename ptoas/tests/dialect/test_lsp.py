@@ -1,0 +1,155 @@
+"""pto-lsp-server speaks the language server protocol: errors, hover, definitions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+
+import pytest
+from tools_of_tree import tool
+
+TEXT = """!V = !pto.tile_buf<vec, 16x64xf32>
+func.func @kernel(%a: !V, %b: !V) {
+  %t = pto.alloc_tile : !V
+  pto.tadd ins(%a, %b : !V, !V) outs(%t : !V)
+  func.call @helper() : () -> ()
+  return
+}
+func.func private @helper()
+"""
+URI = "file:///kernel.pto"
+
+
+class Client:
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [tool("pto-lsp-server")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.guard = threading.Timer(60, self.process.kill)
+        self.guard.start()
+        self.number = 0
+        self.notes: list[dict] = []
+        self.ask("initialize", processId=None, rootUri=None, capabilities={})
+        self.tell("initialized")
+
+    def send(self, message: dict) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def receive(self) -> dict:
+        length = 0
+        while (line := self.process.stdout.readline().strip()) != b"":
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        assert length, "the server has ended"
+        return json.loads(self.process.stdout.read(length))
+
+    def tell(self, method: str, **params) -> None:
+        self.send({"method": method, "params": params})
+
+    def ask(self, method: str, **params):
+        self.number += 1
+        self.send({"id": self.number, "method": method, "params": params})
+        while (message := self.receive()).get("id") != self.number:
+            self.notes.append(message)
+        return message["result"]
+
+    def open(self, text: str, uri: str = URI) -> list[dict]:
+        """The errors of a text."""
+        item = {"uri": uri, "languageId": "mlir", "version": 1, "text": text}
+        self.tell("textDocument/didOpen", textDocument=item)
+        return self.diagnostics(uri)
+
+    def diagnostics(self, uri: str = URI) -> list[dict]:
+        while True:
+            message = self.notes.pop(0) if self.notes else self.receive()
+            if message.get("method") != "textDocument/publishDiagnostics":
+                continue
+            if message["params"]["uri"] == uri:
+                return message["params"]["diagnostics"]
+
+    def at(self, method: str, text: str, word: str):
+        """Asks about the first place of `word` in `text`."""
+        before = text[: text.index(word)]
+        position = {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
+        return self.ask(method, textDocument={"uri": URI}, position=position)
+
+    def close(self) -> int:
+        self.ask("shutdown")
+        self.tell("exit")
+        self.process.stdin.close()
+        code = self.process.wait()
+        self.guard.cancel()
+        return code
+
+
+@pytest.fixture
+def client():
+    client = Client()
+    yield client
+    client.guard.cancel()
+    if client.process.poll() is None:
+        client.process.kill()
+        client.process.wait()
+
+
+def test_errors_come_while_typing(client):
+    assert client.open(TEXT) == []
+    wrong = TEXT.replace("outs(%t : !V)", "outs(%t : f32)")
+    change = [{"text": wrong}]
+    client.tell(
+        "textDocument/didChange",
+        textDocument={"uri": URI, "version": 2},
+        contentChanges=change,
+    )
+    (error,) = client.diagnostics()
+    assert "'pto.tadd' op operand 'dst' must be a tile" in error["message"]
+    assert error["range"]["start"]["line"] == 3
+
+
+def test_rules_are_checked(client):
+    (error,) = client.open(
+        TEXT.replace("%b: !V", "%b: !H")
+        .replace(": !V, !V)", ": !V, !H)")
+        .replace("func.func @kernel", "!H = !pto.tile_buf<vec, 16x64xf16>\nfunc.func @kernel")
+    )
+    assert "element types of 'src0' and 'src1' must be equal" in error["message"]
+
+
+def test_hover_shows_the_documentation_of_the_op(client):
+    client.open(TEXT)
+    contents = client.at("textDocument/hover", TEXT, "pto.tadd")["contents"]
+    assert contents["kind"] == "markdown"
+    assert contents["value"].startswith("dst = src0 + src1.")
+    assert "Queue: V" in contents["value"] and "`TADD`" in contents["value"]
+    # What MLIR's server says is still there.
+    assert '"pto.tadd"' in contents["value"]
+
+
+def test_definition_of_values_and_functions(client):
+    client.open(TEXT)
+    (place,) = client.at("textDocument/definition", TEXT, "%t : !V)")
+    assert place["range"]["start"]["line"] == 2
+    (place,) = client.at("textDocument/definition", TEXT, "@helper() :")
+    assert place["range"]["start"]["line"] == 7
+
+
+def test_bad_texts_do_not_end_the_server(client):
+    deep = "func.func @f() {" + "scf.execute_region {" * 3000
+    assert client.open("\x00\x01", "file:///zero.pto")
+    assert client.open(deep, "file:///deep.pto")
+    assert client.open("}" * 1000, "file:///braces.pto")
+    assert client.open("", "file:///empty.pto") == []
+    assert client.open(TEXT) == []
+    assert client.close() == 0
+
+
+def test_damaged_messages_end_the_server():
+    message = b"Content-Length: x\r\n\r\n{}"
+    run = subprocess.run([tool("pto-lsp-server")], input=message, capture_output=True, timeout=60)
+    assert run.returncode in (0, 1)

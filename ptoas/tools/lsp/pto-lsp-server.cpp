@@ -1,0 +1,140 @@
+//===- pto-lsp-server.cpp - language server for `.pto` text -----------------===//
+//
+// MLIR's language server with the dialects of a `.pto` file: errors while typing, definitions and
+// uses, hover. It knows no documentation of ops, so this process passes the messages between the
+// editor and that server (a child) on, and adds the documentation of the op to answers on hover.
+//
+//===----------------------------------------------------------------------===//
+#include "Messages.h"
+#include "OpDocs.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "ptoas/Driver/Assembler.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/thread.h"
+#include <csignal>
+#include <mutex>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace json = llvm::json;
+
+namespace {
+/// Ids of the hover requests whose answers are on their way.
+class HoverRequests {
+public:
+  void note(llvm::StringRef message) {
+    llvm::Expected<json::Value> value = json::parse(message);
+    if (!value)
+      return llvm::consumeError(value.takeError());
+    const json::Object *object = value->getAsObject();
+    if (!object || object->getString("method") != "textDocument/hover")
+      return;
+    if (const json::Value *id = object->get("id")) {
+      std::lock_guard lock(mutex_);
+      ids_.insert(llvm::formatv("{0}", *id).str());
+    }
+  }
+  bool take(const json::Object &answer) {
+    const json::Value *id = answer.get("id");
+    std::lock_guard lock(mutex_);
+    return id && ids_.erase(llvm::formatv("{0}", *id).str());
+  }
+
+private:
+  std::mutex mutex_;
+  std::set<std::string> ids_;
+};
+} // namespace
+
+// The answer with the documentation of the op that it is about, which stands first, in quotes.
+static std::string addDocumentation(llvm::StringRef message, HoverRequests &requests) {
+  llvm::Expected<json::Value> value = json::parse(message);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return message.str();
+  }
+  json::Object *object = value->getAsObject();
+  if (!object || !requests.take(*object))
+    return message.str();
+  json::Object *result = object->getObject("result");
+  json::Object *contents = result ? result->getObject("contents") : nullptr;
+  std::optional<llvm::StringRef> text;
+  if (contents)
+    text = contents->getString("value");
+  if (!text || !text->starts_with("\""))
+    return message.str();
+  llvm::StringRef documentation =
+      ptoas::getOpDocumentation(text->drop_front().take_until([](char c) { return c == '"'; }));
+  if (documentation.empty())
+    return message.str();
+  (*contents)["kind"] = "markdown";
+  (*contents)["value"] = (documentation + "\n\n---\n" + *text).str();
+  return llvm::formatv("{0}", *value).str();
+}
+
+// Passes messages on until one side closes its end.
+static void passOn(int from, int to, llvm::function_ref<std::string(llvm::StringRef)> change) {
+  ptoas::MessageReader reader(from);
+  while (std::optional<std::string> message = reader.next())
+    if (!ptoas::writeMessage(to, change(*message)))
+      break;
+  ::close(to);
+}
+
+static int serve(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  ptoas::registerPtoDialects(registry);
+  bool failed = true;
+  // Text that nests deeply needs a deep stack: the parser calls itself once per level.
+  llvm::thread server(std::optional<unsigned>(1u << 30), [&] {
+    failed = mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+  });
+  server.join();
+  return failed;
+}
+
+static int complain(llvm::StringRef what) {
+  llvm::errs() << "pto-lsp-server: " << what << "\n";
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  // With flags (--help, the test mode of MLIR) it is MLIR's server alone.
+  if (argc > 1)
+    return serve(argc, argv);
+  ::signal(SIGPIPE, SIG_IGN);
+  int toServer[2], fromServer[2];
+  if (::pipe(toServer) || ::pipe(fromServer))
+    return complain("cannot make pipes");
+  pid_t server = ::fork();
+  if (server < 0)
+    return complain("cannot start the server process");
+  if (server == 0) {
+    ::dup2(toServer[0], 0);
+    ::dup2(fromServer[1], 1);
+    for (int end : {toServer[0], toServer[1], fromServer[0], fromServer[1]})
+      ::close(end);
+    return serve(argc, argv);
+  }
+  ::close(toServer[0]);
+  ::close(fromServer[1]);
+  HoverRequests requests;
+  llvm::thread answers([&] {
+    passOn(fromServer[0], 1,
+           [&](llvm::StringRef message) { return addDocumentation(message, requests); });
+    // Nobody answers any more, so there is nothing left to wait for.
+    int status = 0;
+    ::waitpid(server, &status, 0);
+    if (!WIFEXITED(status))
+      ::_exit(complain("the server process ended by a signal"));
+    ::_exit(WEXITSTATUS(status));
+  });
+  passOn(0, toServer[1], [&](llvm::StringRef message) {
+    requests.note(message);
+    return message.str();
+  });
+  answers.join();
+  return 0;
+}
