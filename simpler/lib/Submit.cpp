@@ -331,8 +331,9 @@ Edge *SimplerRun::newEdge(Task *task) {
 
 void SimplerRun::addEdge(const TensorMap::Access &access, Task *task, int32_t argument,
                          bool covered, uint64_t creator) {
-  // A recycled task has another sequence; one of an earlier run is complete.
-  if (access.sequence < firstSequence_ || access.task == task)
+  // One of an earlier run is complete. The memory of a complete task may be that of this one now:
+  // only the sequence tells.
+  if (access.sequence < firstSequence_ || access.sequence == task->sequence)
     return;
   if (recorder && task != &signal_) [[unlikely]] {
     // Also edges that need no waiting any more: the file shows why, not when.
