@@ -102,19 +102,61 @@ static void computeLives(FunctionOpInterface function, MemoryPlan &plan) {
   });
 }
 
-static bool liveTogether(const PlannedBuffer &a, const PlannedBuffer &b) {
-  return a.space == b.space && a.begin <= b.end && b.begin <= a.end;
-}
+namespace {
+/// Buffers that are placed, to be asked for those that live at the same time as another. Lives are
+/// kept in the nodes of a tree over the points where lives begin, so that a question costs what it
+/// finds and not what there is.
+class PlacedBuffers {
+public:
+  explicit PlacedBuffers(ArrayRef<PlannedBuffer *> all) {
+    for (PlannedBuffer *buffer : all)
+      begins.push_back(buffer->begin);
+    llvm::sort(begins);
+    begins.erase(llvm::unique(begins), begins.end());
+    covering.resize(2 * begins.size());
+    starting.resize(begins.size());
+  }
 
-// Lowest address for each buffer in the given order. Returns the highest byte used in the space.
+  void insert(PlannedBuffer *buffer) {
+    size_t from = indexOf(buffer->begin), to = behind(buffer->end);
+    starting[from].push_back(buffer);
+    // The few nodes whose points are all inside the life.
+    for (from += begins.size(), to += begins.size(); from < to; from /= 2, to /= 2) {
+      if (from & 1)
+        covering[from++].push_back(buffer);
+      if (to & 1)
+        covering[--to].push_back(buffer);
+    }
+  }
+
+  template <typename Visit> void liveTogether(const PlannedBuffer &buffer, Visit visit) const {
+    // Those that live where it begins, and those that begin later in its life.
+    for (size_t node = indexOf(buffer.begin) + begins.size(); node; node /= 2)
+      for (PlannedBuffer *other : covering[node])
+        visit(*other);
+    for (size_t i = indexOf(buffer.begin) + 1; i < behind(buffer.end); ++i)
+      for (PlannedBuffer *other : starting[i])
+        visit(*other);
+  }
+
+private:
+  size_t indexOf(unsigned begin) const { return llvm::lower_bound(begins, begin) - begins.begin(); }
+  size_t behind(unsigned end) const { return llvm::upper_bound(begins, end) - begins.begin(); }
+
+  SmallVector<unsigned> begins;
+  std::vector<SmallVector<PlannedBuffer *, 2>> covering, starting;
+};
+} // namespace
+
+// Lowest address for each buffer of one space in the given order. Returns the highest byte used.
 static int64_t place(ArrayRef<PlannedBuffer *> order) {
   int64_t highest = 0;
-  SmallVector<PlannedBuffer *> placed;
+  PlacedBuffers placed(order);
   for (PlannedBuffer *buffer : order) {
     SmallVector<std::pair<int64_t, int64_t>> taken;
-    for (PlannedBuffer *other : placed)
-      if (liveTogether(*buffer, *other))
-        taken.push_back({other->address, other->address + other->bytes});
+    placed.liveTogether(*buffer, [&](const PlannedBuffer &other) {
+      taken.push_back({other.address, other.address + other.bytes});
+    });
     llvm::sort(taken);
     int64_t alignment = alignmentOf(*buffer), at = 0;
     for (auto [start, end] : taken) {
@@ -124,7 +166,7 @@ static int64_t place(ArrayRef<PlannedBuffer *> order) {
     }
     buffer->address = at;
     highest = std::max(highest, at + buffer->bytes);
-    placed.push_back(buffer);
+    placed.insert(buffer);
   }
   return highest;
 }
@@ -254,20 +296,26 @@ LogicalResult mlir::pto::verifyPlan(FunctionOpInterface function, const MemoryPl
     if (buffer.address < 0 || buffer.address % getAlignment(buffer.space) != 0 ||
         buffer.address + buffer.bytes > getCapacity(buffer.space, arch))
       return op->emitError() << "memory plan: address " << buffer.address << " is not legal";
-  for (unsigned i = 0; i < trace.instances.size(); ++i)
-    for (unsigned j = 0; j < i; ++j) {
-      const Instance &a = trace.instances[i], &b = trace.instances[j];
-      if (a.alloc == b.alloc || a.first > b.last || b.first > a.last)
-        continue;
-      const PlannedBuffer &x = plan.buffers.find(a.alloc)->second,
-                          &y = plan.buffers.find(b.alloc)->second;
-      if (x.space == y.space && x.address < y.address + y.bytes &&
+  // In the order in which they come into use; what is in use at once is compared. A tile that
+  // nothing touches holds nothing.
+  llvm::erase_if(trace.instances, [](const Instance &instance) { return !instance.last; });
+  llvm::stable_sort(trace.instances,
+                    [](const Instance &a, const Instance &b) { return a.first < b.first; });
+  SmallVector<const Instance *> inUse;
+  for (const Instance &a : trace.instances) {
+    llvm::erase_if(inUse, [&](const Instance *b) { return b->last < a.first; });
+    const PlannedBuffer &x = plan.buffers.find(a.alloc)->second;
+    for (const Instance *b : inUse) {
+      const PlannedBuffer &y = plan.buffers.find(b->alloc)->second;
+      if (a.alloc != b->alloc && x.space == y.space && x.address < y.address + y.bytes &&
           y.address < x.address + x.bytes) {
         InFlightDiagnostic diag = a.alloc->emitError()
                                   << "memory plan: shares bytes with a tile that is still in use";
-        diag.attachNote(b.alloc->getLoc()) << "the other tile";
+        diag.attachNote(b->alloc->getLoc()) << "the other tile";
         return diag;
       }
     }
+    inUse.push_back(&a);
+  }
   return success();
 }
