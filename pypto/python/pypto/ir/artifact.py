@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from pypto.ir.artifact_metadata import (
     ExecutionMode,
     check_pool_capacity,
 )
+from pypto.runtime.process_lock import process_lock
 
 if TYPE_CHECKING:
     from pypto.runtime.artifact_runtime import ArtifactRuntime
@@ -73,7 +73,7 @@ class CompiledArtifact:
         self._write = write
         self._others = dict(others or {})
         self._directory = None if runtime is None else str(runtime.source)
-        self._lock = threading.Lock()
+        self._lock = process_lock()
         self._loaded: dict[str, LoadedArtifact] = {}
 
     @classmethod
@@ -210,9 +210,10 @@ class LoadedArtifact:
     def __init__(self, metadata: ArtifactMetadata, code: bytes):
         """ResourceError where the code cannot be loaded or lacks the entry."""
         self.metadata = metadata
+        self.param_count = len(metadata.params)
         self.code = code
         self.executable = _executable(metadata, code)
-        self._lock = threading.Lock()
+        self._lock = process_lock()
         self._chip_callable: Any = None
 
     @property

@@ -204,12 +204,11 @@ class CompiledProgram:
     def __call__(self, *args: Any, config: Any = None):
         if config is not None:
             return self._call_with(config, args)
-        params = self.metadata.params
-        executable = self.load().executable
-        if len(args) == len(params):
-            executable(*args)
+        loaded = self._loaded or self.load()
+        if len(args) == loaded.param_count:
+            loaded.executable(*args)
             return None
-        return executable(*self._with_outputs(args))
+        return loaded.executable(*self._with_outputs(args))
 
     def _with_outputs(self, args: tuple) -> tuple:
         """The arguments of a call that leaves its outputs out, with zeroed outputs in their places."""

@@ -13,7 +13,6 @@ import fcntl
 import hashlib
 import json
 import os
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from pypto.runtime.artifact_store import (
     ArtifactStore,
     StoredArtifact,
 )
+from pypto.runtime.process_lock import process_lock
 
 BINARY_MANIFEST = "prebuilt/binary_manifest.json"
 ORCHESTRATION = "prebuilt/orchestration.bin"
@@ -70,7 +70,7 @@ class ArtifactRuntime:
         self.source = self._stored.path if self._stored else Path(source).absolute()
         self.platform = platform
         self._run_directory = run_directory
-        self._lock = threading.Lock()
+        self._lock = process_lock()
         self._loaded: Prebuilt | None = None
 
     @property

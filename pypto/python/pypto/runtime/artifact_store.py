@@ -120,8 +120,9 @@ class ArtifactStore:
     With `readonly` nothing is ever written, no lock is taken either: what is not there is built privately.
     """
 
-    def __init__(self, root: str | os.PathLike, *, readonly: bool = False):
-        self.root = Path(root).expanduser().absolute()
+    def __init__(self, root: str | os.PathLike | None = None, *, readonly: bool = False):
+        """Without a root: `artifacts` in the folder of PTO_CACHE_DIR."""
+        self.root = Path(default_root() if root is None else root).expanduser().absolute()
         self.readonly = readonly
 
     def slot(self, key: ArtifactKey, spec: ArtifactSpec) -> Path:

@@ -405,3 +405,8 @@ os._exit(0)
     other = dataclasses.replace(SPEC, stage=ArtifactStage.BINARY_READY)
     assert store.get_or_build(KEY, other, build).outcome is Outcome.PUBLISHED
     assert time.monotonic() - began < 15
+
+
+def test_the_root_that_nobody_names(monkeypatch, tmp_path):
+    monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path / "c"))
+    assert ArtifactStore().root == tmp_path / "c" / "artifacts"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from artifact_programs import GAIN, TWO, add, parse
+from artifact_programs import GAIN, PREDICATE, TWO, add, parse
 from pypto.ir.artifact import ArtifactError, ArtifactExecutionMode, CompiledArtifact
 from pypto.ir.artifact_metadata import FILE
 from pypto.ir.compile import _compile_artifact
@@ -415,3 +415,38 @@ artifact.load()
     assert doubles(artifact.load().executable)
     assert artifact._runtime._ready.outcome is Outcome.PUBLISHED
     assert artifact._runtime._ready.spec.stage is ArtifactStage.BINARY_READY
+
+
+@pytest.mark.parametrize("text", [GAIN, TWO, PREDICATE], ids=["gain", "two", "predicate"])
+def test_the_lowered_program_gives_the_same_code(tmp_path, text):
+    ir.compile(parse(text), tmp_path)
+    folders = [p.parent.parent for p in tmp_path.rglob("binary_manifest.json")]
+    assert folders
+    for each in folders:
+        assert artifact_runtime.build(each).code == artifact_runtime.read_prebuilt(each).code
+
+
+def test_a_child_loads_what_its_parent_was_loading(folder, monkeypatch):
+    """A thread is loading when the process forks: its lock means nothing in the child."""
+    real, inside, go = artifact_runtime.read_prebuilt, threading.Event(), threading.Event()
+
+    def slow(path):
+        inside.set()
+        go.wait(60)
+        return real(path)
+
+    monkeypatch.setattr(artifact_runtime, "read_prebuilt", slow)
+    artifact = CompiledArtifact.from_dir(folder)
+    thread = threading.Thread(target=artifact.load)
+    thread.start()
+    assert inside.wait(60)
+    child = os.fork()
+    if child == 0:
+        go.set()
+        artifact_runtime.read_prebuilt = real
+        signal.alarm(30)  # kills it where it waits for ever
+        os._exit(0 if artifact.load().entry_address else 1)
+    _, status = os.waitpid(child, 0)
+    go.set()
+    thread.join()
+    assert status == 0 and artifact.is_loaded
