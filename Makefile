@@ -11,7 +11,7 @@ CASES  ?= ../shared/cases
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: all setup build demo test test-cpp test-lit test-python test-sanitizers bench cases format check-format clean
+.PHONY: all setup build demo test test-sanitizers bench cases wheel format check-format clean
 all: build
 
 setup:
@@ -40,6 +40,10 @@ cases: build
 
 test-sanitizers: setup
 	$(PYTHON) tools/run_tests.py --only sanitizers
+
+# A package for other machines, in dist/. With --no-build-isolation it also holds kernels in torch (pypto.torch).
+wheel: setup
+	$(PYTHON) -m pip wheel . --no-deps --no-build-isolation -w dist
 
 format:
 	git ls-files '*.cpp' '*.h' '*.hpp' | xargs -r clang-format-22 -i

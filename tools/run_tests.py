@@ -166,13 +166,15 @@ def judge(report: Path, folders: list[str]) -> list[str]:
     return wrong
 
 
-def python() -> Suite:
+def python(build: Path) -> Suite:
     suite = Suite("Python (pytest)")
     folders = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
         command = [sys.executable, "-m", "pytest", "--durations=10", "-p", "no:cacheprovider"]
-        code, text = stream([*command, f"--junitxml={report}"], {**os.environ})
+        code, text = stream(
+            [*command, f"--junitxml={report}"], {**os.environ, "PTO_BUILD": str(build)}
+        )
         wrong = (
             judge(report, folders["testpaths"]) if report.exists() else ["pytest made no report"]
         )
@@ -198,7 +200,7 @@ def main() -> int:
         "cpp": [lambda: cpp(build)],
         "lit": [lambda: lit(build)],
         "sanitizers": [lambda p=preset: sanitizer(p) for preset in SANITIZERS],
-        "python": [python],
+        "python": [lambda: python(build)],
     }
     suites = []
     for run in [r for kind, runs in kinds.items() if options.only in (None, kind) for r in runs]:

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simpler_setup.platform_names import parse_platform
+from simpler_setup.pto_isa import runtime_sources
 
-_KIT = Path(__file__).resolve().parents[2] / "kit"
+_KIT = runtime_sources() / "kit"
 _COMPILERS = ("clang++-22", "clang++", "g++", "c++")
 _COMMON = ["-shared", "-fPIC", "-std=c++20", "-fno-strict-aliasing"]
 _KERNEL = ["-O2", "-DNDEBUG", "-D__CPU_SIM", "-DPTO_CPU_MAX_THREADS=1", "-Wno-ignored-attributes"]
