@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(
   libmlir-22-dev llvm-22-dev mlir-22-tools clang-22 lld-22 liblld-22-dev clang-format-22 libomp-22-dev
   ccache ninja-build cmake pkg-config libboost-context-dev libgtest-dev libbenchmark-dev libtbb-dev
-  libzstd-dev zlib1g-dev python3-dev python3-venv spin
+  libzstd-dev zlib1g-dev python3-dev python3-venv spin libclang-rt-22-dev
 )
 
 # A package of Debian's Python is not needed when the interpreter in use brings its own.

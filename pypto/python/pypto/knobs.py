@@ -165,8 +165,8 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "SIMPLER_SCHEDULER_TIMEOUT_MS",
         "int",
-        0,
-        "milliseconds a run waits for a counter in memory shared with other processes (0: any time)",
+        10000,
+        "milliseconds without progress after which a run is stopped as deadlocked",
     ),
     Knob(
         "SIMPLER_CXX",
@@ -197,6 +197,18 @@ KNOBS: tuple[Knob, ...] = (
         "flag",
         False,
         "checked execution: an access outside its tensor is an error that says where, not a crash",
+    ),
+    Knob(
+        "SIMPLER_HOST_STRACE",
+        "flag",
+        False,
+        "a line on stderr for each span of each run on a simulated device; simpler_setup.tools.strace_timing reads them",
+    ),
+    Knob(
+        "PYPTO_SKIP_RUNTIME_PIN_CHECK",
+        "flag",
+        False,
+        "runs with a simpler extension that was not built from the sources beside it",
     ),
 )
 
