@@ -6,9 +6,12 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import pypto.language as pl
 import pytest
 import torch
 from pypto.runtime import PtoError, run_pto
+
+import pypto
 
 KERNELS = Path(__file__).resolve().parents[3] / "ptoas/tests/kernels"
 
@@ -153,3 +156,29 @@ def test_deadlock_is_an_error():
     more = text.replace(pop, pop + "\n" + pop.replace("%t", "%again", 1), 1)
     with pytest.raises(PtoError, match="deadlock: every function of the cluster waits"):
         run_pto(more, a, b, c, slots)
+
+
+@pl.jit
+def shifted(
+    x: pl.Tensor[[16, 64], pl.FP32],
+    n: pl.Tensor[[1, 1], pl.INT32],
+    y: pl.Out[pl.Tensor[[16, 64], pl.FP32]],
+):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="shifted"):
+        i = pl.read(n, [0, 0])
+        y[0:16, 0:64] = pl.add(x[i : i + 16, 0:64], 1.0)
+    return y
+
+
+def test_the_knob_checks_programs_of_the_language_too(monkeypatch):
+    monkeypatch.setenv("PTO_CHECK", "1")
+    x, y = torch.randn(16, 64), torch.empty(16, 64)
+    shifted(x, torch.zeros(1, 1, dtype=torch.int32), y)
+    assert torch.equal(y, x + 1)
+    with pytest.raises(
+        pypto.Error,
+        match=r"test_run_pto\.py:\d+:\d+: error: .*16 elements from 8 on in dimension 0",
+    ):
+        shifted(x, torch.full((1, 1), 8, dtype=torch.int32), y)
+    shifted(x, torch.zeros(1, 1, dtype=torch.int32), y)  # the fault is over
+    assert torch.equal(y, x + 1)
