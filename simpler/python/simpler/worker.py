@@ -160,6 +160,7 @@ class Worker:
         self._node: Node | None = None
         self._slots: dict[int, tuple[CallableHandle, Any]] = {}
         self._names: dict[int, str] = {}
+        self._program = threading.local()  # .orchestrator: of the program that this thread runs
         self._next_slot = itertools.count()
         self._buffers: dict[int, Buffer] = {}
         self._wrapped: dict[tuple[int, int], Buffer] = {}
@@ -178,7 +179,7 @@ class Worker:
         if prewarm_config is not None:
             prewarm_config.validate()
         if borrowed_context_generation is not None:
-            if not isinstance(borrowed_context_generation, int) or borrowed_context_generation == 0:
+            if type(borrowed_context_generation) is not int or borrowed_context_generation == 0:
                 raise ValueError("Worker.init: borrowed_context_generation must be a non-zero int")
             self._generation = borrowed_context_generation
             self._lifecycle_thread = threading.get_ident()
@@ -224,7 +225,7 @@ class Worker:
             self._state = "CLOSED"  # a copy in a forked process: nothing of it is ours
             return
         if self._node is not None and self._state == "READY":
-            self._drain()
+            self._drain("close")
         self._state = "CLOSED"
         if self._node is not None:
             self._node.close()
@@ -361,23 +362,32 @@ class Worker:
             )
         config = config if config is not None else CallConfig()
         config.validate()
+        if getattr(self._program, "orchestrator", None) is not None:
+            raise RuntimeError("Worker.run: a program cannot start another run of its own worker")
         run = self._node.lane.begin_run()
         orchestrator = Orchestrator(self, run)
         handle = RunHandle(self, run, orchestrator._finish)
+        self._program.orchestrator = orchestrator
         try:
             program(orchestrator, args, config)
         except BaseException as error:
             run.seal(f"the program raised {type(error).__name__}: {error}")
             handle._await_end()
             raise
+        finally:
+            self._program.orchestrator = None
         run.seal()
         return handle
 
     def _name(self, handle: CallableHandle) -> str:
         return self._names[handle.slot]
 
-    def _drain(self) -> None:
-        """Until every submitted run has ended; lets Ctrl-C in."""
+    def _drain(self, what: str) -> None:
+        """Until every submitted run has ended; lets Ctrl-C in. A program would wait for itself."""
+        if getattr(self._program, "orchestrator", None) is not None:
+            raise RuntimeError(
+                f"Worker.{what}: waits for runs to end, so a program cannot call it; use its orchestrator"
+            )
         for lane in self._lanes:
             lane.drain()
         while self._node is not None and not self._node.lane.wait_idle(0.1):
@@ -398,7 +408,7 @@ class Worker:
     def flush_diagnostics(self) -> None:
         """Waits until everything submitted has ended; files of diagnostics are then complete."""
         self._need("READY", "flush_diagnostics")
-        self._drain()
+        self._drain("flush_diagnostics")
 
     # -- memory --------------------------------------------------------------------------------------------------
     def malloc(self, nbytes: int) -> Buffer:
@@ -450,7 +460,22 @@ class Worker:
 
     def free(self, buffer: Buffer) -> None:
         self._owned(buffer, "free")
-        self._drain()  # a submitted run may still name it
+        self._drain("free")  # a submitted run may still name it
+        self._forget(buffer)
+
+    def release_buffer(self, buffer: Buffer) -> None:
+        """Frees a buffer; RuntimeError while a run that has not ended names it."""
+        self._owned(buffer, "release_buffer")
+        lane = self._node.lane if self._node is not None else None
+        if lane is not None and not lane.wait_quiet(buffer.base, buffer.base + buffer.nbytes, 0):
+            raise RuntimeError(
+                "Worker.release_buffer: a run that has not ended uses the buffer; wait for it first"
+            )
+        if lane is None:
+            self._drain("release_buffer")
+        self._forget(buffer)
+
+    def _forget(self, buffer: Buffer) -> None:
         del self._buffers[buffer.identity[1]]
         if self._node is not None:
             if buffer.shm is not None:
@@ -459,7 +484,14 @@ class Worker:
                 self._node.lane.release(buffer.base)
         buffer.close()
 
-    release_buffer = free
+    def alloc_shared_tensor(self, shapes: Sequence[int], dtype: DataType) -> Tensor:
+        """Zeroed memory for tasks of the program that calls this; freed when its run ends."""
+        orchestrator = getattr(self._program, "orchestrator", None)
+        if orchestrator is None:
+            raise RuntimeError(
+                "Worker.alloc_shared_tensor: only inside a program of a level-3 run; use create_buffer elsewhere"
+            )
+        return orchestrator.alloc(shapes, dtype).tensor(shapes, dtype)
 
     def create_buffer(self, nbytes: int) -> Buffer:
         self._need("READY", "create_buffer")
@@ -474,7 +506,7 @@ class Worker:
         address, nbytes, keep = host_memory(src, "Worker.copy_to")
         if nbytes > dst.nbytes:
             raise ValueError(f"Worker.copy_to: {nbytes} bytes into a buffer of {dst.nbytes}")
-        self.flush_diagnostics()
+        self._drain("copy_to")
         ctypes.memmove(dst.base, address, nbytes)
         del keep
 
@@ -483,7 +515,7 @@ class Worker:
         address, nbytes, keep = host_memory(dst, "Worker.copy_from", writable=True)
         if nbytes > src.nbytes:
             raise ValueError(f"Worker.copy_from: {nbytes} bytes from a buffer of {src.nbytes}")
-        self.flush_diagnostics()
+        self._drain("copy_from")
         ctypes.memmove(address, src.base, nbytes)
         del keep
 
@@ -525,6 +557,11 @@ class Worker:
             for b in self._buffers.values()
             if b.shm is None and b.owner_worker_id == worker_id
         )
+
+    @property
+    def borrowed_context_generation(self) -> int | None:
+        """The token that init was given: which context of its framework the worker lives in. None: its own."""
+        return self._generation
 
     @property
     def live_domains(self) -> dict[str, Any]:
