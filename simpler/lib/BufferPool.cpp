@@ -1,5 +1,6 @@
 //===- BufferPool.cpp - size classes of intermediate memory ---------------===//
 #include "BufferPool.h"
+#include "FaultPoint.h"
 
 #include <algorithm>
 #include <bit>
@@ -38,7 +39,9 @@ Buffer *BufferPool::allocate(uint64_t bytes) {
     free_[sizeClass] = buffer->nextFree;
     cached_ -= capacity;
   } else {
-    buffer = static_cast<Buffer *>(std::aligned_alloc(64, sizeof(Buffer) + capacity));
+    buffer = refused(FaultPoint::Memory)
+                 ? nullptr
+                 : static_cast<Buffer *>(std::aligned_alloc(64, sizeof(Buffer) + capacity));
     if (!buffer)
       return nullptr;
     buffer->magic = Buffer::kMagic;

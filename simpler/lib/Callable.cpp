@@ -1,6 +1,7 @@
 //===- Callable.cpp - checking and linking a callable image ---------------===//
 #include "Callable.h"
 #include "CallableImage.h"
+#include "FaultPoint.h"
 #include "PipeState.h"
 
 #include <atomic>
@@ -61,13 +62,16 @@ static bool nativeObject(const void *bytes, size_t size, std::string &error) {
 bool LoadedObject::load(const void *bytes, size_t size, const char *name, std::string &error) {
   if (!nativeObject(bytes, size, error))
     return false;
-  int file = memfd_create(name, MFD_CLOEXEC);
+  int file =
+      refused(FaultPoint::MemoryFile) ? (errno = EMFILE, -1) : memfd_create(name, MFD_CLOEXEC);
   if (file < 0) {
     error = std::string("cannot be put into memory: ") + std::strerror(errno);
     return false;
   }
   for (size_t done = 0; done < size;) {
-    ssize_t n = write(file, static_cast<const char *>(bytes) + done, size - done);
+    ssize_t n = refused(FaultPoint::MemoryFileWrite)
+                    ? (errno = ENOSPC, -1)
+                    : write(file, static_cast<const char *>(bytes) + done, size - done);
     if (n <= 0) {
       error = std::string("cannot be put into memory: ") + std::strerror(errno);
       close(file);
@@ -82,9 +86,10 @@ bool LoadedObject::load(const void *bytes, size_t size, const char *name, std::s
   for (uint32_t rest = serial.fetch_add(1) + 1; rest; rest >>= 1)
     path += rest & 1 ? "./" : "/";
   path += std::to_string(file);
-  handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  bool refusal = refused(FaultPoint::ObjectLoad);
+  handle_ = refusal ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_)
-    error = std::string("cannot be loaded: ") + dlerror();
+    error = std::string("cannot be loaded: ") + (refusal ? "refused" : dlerror());
   close(file);
   return handle_ != nullptr;
 }

@@ -1,4 +1,5 @@
 //===- Device.cpp - threads, sleeping and waking, deferred completion -----===//
+#include "FaultPoint.h"
 #include "Gang.h"
 #include "KernelCall.h"
 #include "Run.h"
@@ -24,6 +25,7 @@ Device::Device(const Geometry &geometry, int32_t threads)
   sleepers_.store(threads - 1);
   runs_.reserve(kMaxRuns);
   freeRuns_.reserve(kMaxRuns); // giving a run back must not fail
+  fibers_.reserve(kMaxGangContexts);
   enlist();
 }
 
@@ -146,14 +148,16 @@ void Device::wakeOne() {
 }
 
 void Device::startPoolThread() {
-  Executor *executor = addExecutor();
-  if (!executor)
-    return;
-  std::lock_guard lock(executorsMutex_);
   try {
+    Executor *executor = addExecutor();
+    if (!executor)
+      return;
+    std::lock_guard lock(executorsMutex_);
+    makeRoom(poolThreads_);
+    mayRefuseThread();
     poolThreads_.emplace_back([this, executor] { poolLoop(*executor); });
-  } catch (const std::system_error &) {
-    // The system gives no more threads: the run goes on with those it has.
+  } catch (const std::exception &) {
+    // The system gives no more threads or memory: the run goes on with those it has.
   }
 }
 
@@ -190,6 +194,11 @@ bool Device::poll(Executor &executor) {
   if (!lock)
     return false;
   std::vector<Task *> ready;
+  try {
+    ready.reserve(pending_->size());
+  } catch (const std::bad_alloc &) {
+    return false; // at another time
+  }
   std::erase_if(*pending_, [&](PendingCompletion &pending) {
     std::erase_if(pending.tokens, reached);
     if (!pending.tokens.empty() && !pending.task->run->stopped())
@@ -218,12 +227,14 @@ bool Device::startGang(Task *task) {
   if (gangContexts_ > 0 &&
       (gangContexts_ + contexts > kMaxGangContexts || !waitingGangs_.empty()) &&
       !task->extra->admitted) {
-    waitingGangs_.push_back(task);
+    waitingGangs_.push_back(task); // throws before anything has changed
     return false;
   }
   makeRoom(gangs_);
-  if (!monitor_.joinable())
+  if (!monitor_.joinable()) {
+    mayRefuseThread();
     monitor_ = std::thread([this] { monitorLoop(); });
+  }
   if (!task->extra->admitted)
     gangContexts_ += contexts;
   task->extra->gang = gang.release();
@@ -262,13 +273,13 @@ std::unique_ptr<Fiber> Device::acquireFiber() {
       return fiber;
     }
   }
-  auto fiber = std::make_unique<Fiber>();
-  return fiber->ok() ? std::move(fiber) : nullptr;
+  std::unique_ptr<Fiber> fiber(new (std::nothrow) Fiber);
+  return fiber && fiber->ok() ? std::move(fiber) : nullptr;
 }
 
 void Device::releaseFiber(std::unique_ptr<Fiber> fiber) {
   std::lock_guard lock(gangsMutex_);
-  if (fibers_.size() < 128)
+  if (fibers_.size() < fibers_.capacity())
     fibers_.push_back(std::move(fiber));
 }
 

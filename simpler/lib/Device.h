@@ -114,6 +114,7 @@ private:
   void poolLoop(Executor &executor);
   void spareLoop(Executor &executor);
   void monitorLoop();
+  bool spareAtHand();
   void giveToSpare(Task *task);
   bool relieveGangs();
 
@@ -154,7 +155,8 @@ private:
   std::condition_variable spareWork_, monitorWork_;
   std::vector<Task *> spareTasks_;
   std::vector<std::thread> spareThreads_;
-  uint32_t idleSpares_ = 0;
+  uint32_t idleSpares_ = 0, startingSpares_ = 0;
+  Executor *nextSpare_ = nullptr; // has no thread yet
   std::thread monitor_;
 
   std::mutex traceMutex_;

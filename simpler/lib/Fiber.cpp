@@ -1,5 +1,6 @@
 //===- Fiber.cpp - context switches with sanitizer annotations ------------===//
 #include "Fiber.h"
+#include "FaultPoint.h"
 
 #include <boost/context/detail/fcontext.hpp>
 #include <sys/mman.h>
@@ -70,6 +71,8 @@ struct Fiber::Switch {
 };
 
 Fiber::Fiber() {
+  if (refused(FaultPoint::Memory))
+    return;
   void *memory = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED)

@@ -8,6 +8,7 @@
 namespace simpler {
 
 Gang::Gang(Task *task) : task_(task), total_(task->blocks * task->lanes), contexts_(total_) {
+  suspended_.reserve(total_);
   for (int32_t i = 0; i < total_; ++i) {
     auto &context = contexts_[i] = std::make_unique<Context>();
     context->gang = this;

@@ -6,6 +6,7 @@
 // look and has contexts without a thread gets as many spare threads as it needs.
 //
 //===----------------------------------------------------------------------===//
+#include "FaultPoint.h"
 #include "Gang.h"
 #include "Run.h"
 
@@ -41,7 +42,7 @@ bool Device::relieveGangs() {
       continue;
     }
     for (uint32_t left = std::min(gang->waiting(), kMaxSpares); left > 0; --left) {
-      if (!gang->tryAddTicket())
+      if (!spareAtHand() || !gang->tryAddTicket())
         break;
       giveToSpare(gang->task());
       relieved = true;
@@ -50,29 +51,41 @@ bool Device::relieveGangs() {
   return relieved;
 }
 
+/// Whether a spare thread will take one more ticket; starts one if need be. A ticket without a
+/// thread would keep its task from completing.
+bool Device::spareAtHand() try {
+  std::lock_guard lock(spareMutex_);
+  makeRoom(spareTasks_);
+  if (idleSpares_ + startingSpares_ > spareTasks_.size())
+    return true;
+  if (spareThreads_.size() == kMaxSpares)
+    return false; // looked at again when one is idle
+  if (!nextSpare_ && !(nextSpare_ = addExecutor()))
+    return false;
+  makeRoom(spareThreads_);
+  mayRefuseThread();
+  spareThreads_.emplace_back([this, executor = nextSpare_] { spareLoop(*executor); });
+  nextSpare_ = nullptr;
+  ++startingSpares_;
+  return true;
+} catch (const std::exception &) {
+  return false; // no memory or threads now: the monitor asks again
+}
+
 void Device::giveToSpare(Task *task) {
   std::lock_guard lock(spareMutex_);
   spareTasks_.push_back(task);
-  if (idleSpares_ >= spareTasks_.size() || spareThreads_.size() == kMaxSpares) {
-    spareWork_.notify_one();
-    return;
-  }
-  Executor *executor = addExecutor();
-  if (executor) {
-    try {
-      spareThreads_.emplace_back([this, executor] { spareLoop(*executor); });
-    } catch (const std::system_error &) {
-      // No more threads: the ticket waits for a spare that becomes free.
-    }
-  }
+  spareWork_.notify_one();
 }
 
 void Device::spareLoop(Executor &executor) {
   Executor::setCurrent(&executor);
-  for (;;) {
+  for (bool first = true;; first = false) {
     Task *task;
     {
       std::unique_lock lock(spareMutex_);
+      if (first)
+        --startingSpares_;
       ++idleSpares_;
       spareWork_.wait(lock, [this] { return stopping() || !spareTasks_.empty(); });
       --idleSpares_;

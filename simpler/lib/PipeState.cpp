@@ -1,5 +1,6 @@
 //===- PipeState.cpp - shared storage of a block's cores ------------------===//
 #include "PipeState.h"
+#include "FaultPoint.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,8 @@ void *PipeStates::get(int32_t block, uint64_t key, size_t bytes) {
   auto &state = states_[{block, key}];
   if (!state) {
     size_t rounded = (bytes + 63) / 64 * 64;
-    state.reset(std::aligned_alloc(64, rounded ? rounded : 64));
+    state.reset(refused(FaultPoint::Memory) ? nullptr
+                                            : std::aligned_alloc(64, rounded ? rounded : 64));
     if (state)
       std::memset(state.get(), 0, rounded);
   }

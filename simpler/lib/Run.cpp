@@ -16,6 +16,7 @@ SimplerRun::SimplerRun(Device &device, Executor &executor)
   signal_.edgeBlocks = nullptr;
   signal_.extra = nullptr;
   scopes_.reserve(64);
+  message_.reserve(sizeof(char[1024])); // an error must find room
 }
 
 SimplerRun::~SimplerRun() {
@@ -122,7 +123,11 @@ void SimplerRun::fail(int32_t code, const char *format, ...) {
   std::lock_guard lock(messageMutex_);
   if (fatal_.load() != 0)
     return; // the first error explains the others
-  message_ = text;
+  try {
+    message_ = text;
+  } catch (const std::bad_alloc &) {
+    message_.assign(text, message_.capacity());
+  }
   fatal_.store(code, std::memory_order_release);
 }
 

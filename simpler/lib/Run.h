@@ -180,6 +180,7 @@ private:
   std::vector<Task *> held_; // ready, but not to start yet (recordFirst)
   bool holding_ = false;
   std::vector<simpler::TaskExtra *> spareExtras_;
+  size_t extras_ = 0;                             // in all
   int32_t edgesOfTask_ = 0;                       // of the task being submitted
   uint64_t edgesTotal_ = 0, heapTotal_ = 0;       // of this run, for scope statistics
   uint64_t signals_ = 0;                          // data reads that had to wait

@@ -55,7 +55,11 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
   }
   int32_t status = run->end();
   if (status)
-    error = run->message();
+    try {
+      error = run->message();
+    } catch (const std::bad_alloc &) {
+      error = "no memory"; // short enough to need none
+    }
   if (outer)
     outer->restEnd();
   setCallPlace(place);

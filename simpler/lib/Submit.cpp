@@ -187,6 +187,7 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   if (!added || !remember(task)) [[unlikely]] {
     // Predecessors may already hold edges to it: it stays in the graph, as a task without a kernel.
     task->kind = TaskKind::Dummy;
+    task->flags = 0; // what they need may be missing
     publish(task);
     return SIMPLER_NO_TASK;
   }
@@ -290,10 +291,15 @@ bool SimplerRun::addDependencies(Task *task, const Submission &submission) {
 TaskExtra *SimplerRun::newExtra(Task *task) {
   if (task->extra)
     return task->extra;
-  if (spareExtras_.empty())
-    spareExtras_.push_back(new TaskExtra());
-  task->extra = spareExtras_.back();
-  spareExtras_.pop_back();
+  if (spareExtras_.empty()) {
+    if (spareExtras_.capacity() == extras_) // all fit when they come back
+      spareExtras_.reserve(2 * extras_ + 8);
+    task->extra = new TaskExtra();
+    ++extras_;
+  } else {
+    task->extra = spareExtras_.back();
+    spareExtras_.pop_back();
+  }
   task->extra->gang = nullptr;
   task->extra->admitted = false;
   return task->extra;
