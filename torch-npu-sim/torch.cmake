@@ -27,8 +27,12 @@ pto_library(torch_npu SHARED
        src/torch/GraphImpl.cpp
        src/torch/Serialization.cpp
        src/torch/Profiler.cpp
+       src/torch/KernelRows.cpp
        src/torch/OpCommand.cpp
   LINK npu_runtime npu_torch)
+# Headers of kineto include each other without their folder.
+set_source_files_properties(src/torch/KernelRows.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${torch_dir}/include/kineto;-DUSE_KINETO;-DFMT_HEADER_ONLY"
+                            SKIP_PRECOMPILE_HEADERS ON)
 set_target_properties(torch_npu PROPERTIES
   CXX_VISIBILITY_PRESET default # _C and extensions call it
   LIBRARY_OUTPUT_DIRECTORY ${npu_package}/lib

@@ -1,5 +1,7 @@
 """NPU graphs and torch.accelerator.Graph."""
 
+import threading
+
 import pytest
 import torch
 
@@ -204,3 +206,67 @@ def test_accelerator_graph():
     g.replay()
     torch.accelerator.synchronize()
     assert x.sum().item() == 8
+
+
+HOST_CALLS = {
+    "an event query": lambda event, stream: event.query(),
+    "event synchronization": lambda event, stream: event.synchronize(),
+    "a stream query": lambda event, stream: stream.query(),
+    "stream synchronization": lambda event, stream: stream.synchronize(),
+    "device synchronization": lambda event, stream: torch.npu.synchronize(),
+}
+
+
+def capture_with(call, mode, in_thread):
+    """Captures one operator while `call` is made; (error of the call, error of the capture, result)."""
+    x = torch.zeros(4, device="npu")
+    # Of the other pool, so that it is not the stream that captures.
+    event, other = torch.npu.Event(), torch.npu.Stream(priority=-1)
+    event.record(other)
+    errors = []
+
+    def host_call():
+        try:
+            call(event, other)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    graph = torch.npu.NPUGraph()
+    broken = None
+    try:
+        with torch.npu.graph(graph, capture_error_mode=mode):
+            y = x + 1
+            if in_thread:
+                thread = threading.Thread(target=host_call)
+                thread.start()
+                thread.join()
+            else:
+                host_call()
+    except RuntimeError as error:
+        broken = str(error)
+    if not broken:
+        graph.replay()
+        assert y.tolist() == [1.0] * 4
+    return (errors[0] if errors else None), broken
+
+
+@pytest.mark.parametrize("what", HOST_CALLS)
+@pytest.mark.parametrize("in_thread", [False, True], ids=["here", "thread"])
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_capture_error_modes(what, mode, in_thread):
+    """global: a waiting call of any thread breaks the capture; thread_local: of the capturing one."""
+    error, broken = capture_with(HOST_CALLS[what], mode, in_thread)
+    refused = mode == "global" or (mode == "thread_local" and not in_thread)
+    if what == "device synchronization" and not in_thread:
+        refused = True  # it would wait for the captured stream, which is current here
+    assert (error is not None) == (broken is not None) == refused
+    if refused:
+        assert what in error and what in broken
+
+
+def test_what_waits_for_the_captured_stream_is_refused_in_every_mode():
+    for mode in ("global", "thread_local", "relaxed"):
+        graph = torch.npu.NPUGraph()
+        with pytest.raises(RuntimeError, match="stream synchronization is not permitted"):
+            with torch.npu.graph(graph, capture_error_mode=mode):
+                torch.npu.current_stream().synchronize()

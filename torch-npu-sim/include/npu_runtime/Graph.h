@@ -13,6 +13,9 @@
 
 namespace npu {
 
+/// Which host calls that could wait for captured work break a capture: those of every thread, of
+/// the capturing thread, or none. What would wait for the captured stream itself is refused in
+/// every mode.
 enum class CaptureMode { Global, ThreadLocal, Relaxed };
 
 class NPU_API Graph {
@@ -46,6 +49,18 @@ public:
   /// Marks the capture as broken; the first reason is kept for end().
   void invalidate(std::string_view reason);
 
+  /// Whether something illegal has happened during the capture.
+  bool broken() {
+    std::lock_guard lock(mutex_);
+    return !broken_.empty();
+  }
+
+  /// Whether a host call of this thread that may wait breaks the capture.
+  bool forbidsHostCalls() const {
+    return mode_ == CaptureMode::Global ||
+           (mode_ == CaptureMode::ThreadLocal && thread_ == std::this_thread::get_id());
+  }
+
 private:
   enum class State { Empty, Capturing, Finished };
   struct Node {
@@ -55,6 +70,8 @@ private:
   void leave();
 
   State state_ = State::Empty;
+  CaptureMode mode_ = CaptureMode::Global;
+  std::thread::id thread_; // that began the capture
   uint64_t id_ = 0, pool_ = 0;
   Stream *origin_ = nullptr;
   std::vector<Stream *> streams_; // captured streams, the origin first
@@ -66,6 +83,9 @@ private:
 
 /// Throws "not permitted while capturing" and invalidates the capture if `stream` is captured.
 NPU_API void refuseInCapture(Stream &stream, std::string_view what);
+/// Throws as refuseInCapture() and invalidates each capture of the device whose mode forbids
+/// `what`, a call that waits for the device or asks it.
+NPU_API void refuseHostCall(Device &device, std::string_view what);
 /// A fresh pool id for captures that share memory.
 NPU_API uint64_t newPoolId();
 

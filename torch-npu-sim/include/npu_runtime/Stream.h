@@ -25,9 +25,53 @@ namespace npu {
 
 class Device;
 class Graph;
+class Stream;
 
 /// May run more than once (graph replay), so it owns copies of all it needs.
 using Work = std::function<void()>;
+
+/// Sees what streams execute. All functions may be called by several threads at once.
+class NPU_API WorkObserver {
+public:
+  virtual ~WorkObserver() = default;
+  /// On the launching thread: what connects its call with the work.
+  virtual uint64_t launching() = 0;
+  /// Nanoseconds of the system clock; `connection` is what launching() gave. Work without a name
+  /// (marks of events) is not shown.
+  virtual void ran(Stream &stream, std::string_view name, uint64_t connection, int64_t begin,
+                   int64_t end) = 0;
+};
+/// The observer, or null. It must outlive all work that began while it was set.
+NPU_API extern std::atomic<WorkObserver *> workObserver;
+
+/// Scope of one piece of work as the observer sees it.
+class NPU_API Observed {
+public:
+  Observed(Stream &stream, std::string_view name) : Observed(stream, name, Unknown) {}
+  Observed(Stream &stream, std::string_view name, uint64_t connection)
+      : observer_(workObserver.load(std::memory_order_acquire)) {
+    if (observer_) [[unlikely]]
+      begin(stream, name, connection);
+  }
+  ~Observed() {
+    if (observer_) [[unlikely]]
+      end();
+  }
+  Observed(const Observed &) = delete;
+  Observed &operator=(const Observed &) = delete;
+
+  static constexpr uint64_t Unknown = UINT64_MAX; ///< asks the observer
+
+private:
+  void begin(Stream &stream, std::string_view name, uint64_t connection);
+  void end();
+
+  WorkObserver *observer_;
+  Stream *stream_ = nullptr;
+  std::string name_;
+  uint64_t connection_ = 0;
+  int64_t begin_ = 0;
+};
 
 enum class StreamKind { Default, Pool, SyncLaunch };
 
@@ -55,14 +99,16 @@ public:
       return;
     }
     Finish finish{*this, exchangeRunning(this)};
+    Observed observed(*this, finish.outer == this ? std::string_view() : name);
     work();
   }
 
   /// Runs work here if the stream is idle and not captured; false, without effect, if not.
-  template <class F> bool tryRun(F &&work) {
+  template <class F> bool tryRun(std::string_view name, F &&work) {
     if (!tryBegin())
       return false;
     Finish finish{*this, exchangeRunning(this)};
+    Observed observed(*this, finish.outer == this ? std::string_view() : name);
     work();
     return true;
   }
@@ -98,6 +144,7 @@ private:
     Work work;
     std::string name;
     bool always;
+    uint64_t connection;
   };
   struct Finish {
     Stream &stream;
@@ -147,8 +194,8 @@ template <class F> void launch(Stream &stream, std::string_view name, F &&work) 
 
 /// As launch() if the work can run on the caller now; false, without effect, if it would have to
 /// wait.
-template <class F> bool tryLaunch(Stream &stream, F &&work) {
-  if (mustQueue(stream) || !stream.tryRun(std::forward<F>(work)))
+template <class F> bool tryLaunch(Stream &stream, std::string_view name, F &&work) {
+  if (mustQueue(stream) || !stream.tryRun(name, std::forward<F>(work)))
     return false;
   finishLaunch(stream);
   return true;
@@ -159,7 +206,7 @@ template <class F> bool tryLaunch(Stream &stream, F &&work) {
 NPU_API void launchAndWaitQueued(Stream &stream, std::string_view name,
                                  const std::function<void()> &work);
 template <class F> void launchAndWait(Stream &stream, std::string_view name, F &&work) {
-  if (!tryLaunch(stream, work))
+  if (!tryLaunch(stream, name, work))
     launchAndWaitQueued(stream, name, std::ref(work));
 }
 

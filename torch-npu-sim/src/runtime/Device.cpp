@@ -92,10 +92,9 @@ bool Device::idle() {
 }
 
 void Device::synchronize() {
-  if (captures.load())
-    for (auto &slot : slots_)
-      if (Stream *stream = slot.load(std::memory_order_acquire))
-        refuseInCapture(*stream, "device synchronization");
+  refuseHostCall(*this, "device synchronization");
+  // The calling thread's own captured stream is part of the device in every mode.
+  refuseInCapture(currentStream(index_), "device synchronization");
   waitFinished();
   throwIfFailed(/*acknowledge=*/true);
 }

@@ -54,7 +54,7 @@ void Event::record(Stream &stream) {
     stream.device().taskQueue(stream).enqueue(
         "event_record", [&stream, reach] { stream.push("event_record", reach, /*always=*/true); },
         /*always=*/true);
-  else if (!stream.tryRun(reach))
+  else if (!stream.tryRun("", reach))
     stream.push("event_record", reach, /*always=*/true);
 }
 

@@ -21,6 +21,28 @@ void refuseInCapture(Stream &stream, std::string_view what) {
                     " is not permitted while a stream is captured; the capture is invalid now");
 }
 
+// Captures under way, of all devices.
+static std::mutex activeMutex;
+static std::vector<std::pair<Device *, Graph *>> active;
+
+void refuseHostCall(Device &device, std::string_view what) {
+  if (!device.captures.load(std::memory_order_acquire))
+    return;
+  bool refused = false;
+  {
+    std::lock_guard lock(activeMutex);
+    for (auto &[owner, graph] : active)
+      if (owner == &device && graph->forbidsHostCalls()) {
+        graph->invalidate(std::string(what) + " is not permitted while a stream is captured");
+        refused = true;
+      }
+  }
+  if (refused)
+    throw DeviceError("NPU graph capture: " + std::string(what) +
+                      " is not permitted while a stream is captured; the capture is invalid now "
+                      "(capture_error_mode='thread_local' or 'relaxed' permits it)");
+}
+
 Graph::~Graph() {
   if (state_ == State::Capturing) {
     leave();
@@ -29,7 +51,7 @@ Graph::~Graph() {
   reset();
 }
 
-void Graph::begin(Stream &stream, uint64_t pool, CaptureMode) {
+void Graph::begin(Stream &stream, uint64_t pool, CaptureMode mode) {
   if (config().taskQueueMode == 2)
     throw DeviceError("NPU graph capture does not work with TASK_QUEUE_ENABLE=2; use 0 or 1");
   if (state_ != State::Empty)
@@ -50,12 +72,22 @@ void Graph::begin(Stream &stream, uint64_t pool, CaptureMode) {
   broken_.clear();
   origin_ = &stream;
   streams_ = {&stream};
+  mode_ = mode;
+  thread_ = std::this_thread::get_id();
   state_ = State::Capturing;
+  {
+    std::lock_guard lock(activeMutex);
+    active.emplace_back(&stream.device(), this);
+  }
   stream.device().captures.fetch_add(1);
   stream.setCapture(this);
 }
 
 void Graph::leave() {
+  {
+    std::lock_guard lock(activeMutex);
+    std::erase_if(active, [this](const auto &entry) { return entry.second == this; });
+  }
   for (Stream *stream : streams_)
     stream->setCapture(nullptr);
   streams_.clear();
@@ -108,8 +140,14 @@ void Graph::replay(Stream &stream) {
                       ", the current stream is of device " +
                       std::to_string(stream.device().index()));
   auto runAll = [nodes = nodes_] {
+    Stream *on = Stream::running();
     for (const Node &node : *nodes) {
       try {
+        if (on && workObserver.load(std::memory_order_relaxed)) [[unlikely]] {
+          Observed observed(*on, node.name, 0);
+          node.work();
+          continue;
+        }
         node.work();
       } catch (const std::exception &e) {
         throw DeviceError("graph node '" + node.name + "': " + e.what());

@@ -4,6 +4,8 @@
 #include "npu_runtime/Device.h"
 #include "npu_runtime/Graph.h"
 
+#include <chrono>
+
 namespace npu {
 namespace {
 
@@ -22,6 +24,27 @@ std::string currentMessage() {
 }
 
 } // namespace
+
+std::atomic<WorkObserver *> workObserver{nullptr};
+
+static int64_t systemNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void Observed::begin(Stream &stream, std::string_view name, uint64_t connection) {
+  if (name.empty()) {
+    observer_ = nullptr;
+    return;
+  }
+  stream_ = &stream;
+  name_ = name;
+  connection_ = connection == Unknown ? observer_->launching() : connection;
+  begin_ = systemNanoseconds();
+}
+
+void Observed::end() { observer_->ran(*stream_, name_, connection_, begin_, systemNanoseconds()); }
 
 void setWaitHooks(WaitHooks hooks) { waitHooks = hooks; }
 
@@ -80,7 +103,9 @@ void Stream::push(std::string_view name, Work work, bool always) {
     std::lock_guard lock(mutex_);
     if (!stopping_) {
       ++submitted_;
-      tasks_.push_back({std::move(work), std::string(name), always});
+      WorkObserver *observer = workObserver.load(std::memory_order_acquire);
+      tasks_.push_back(
+          {std::move(work), std::string(name), always, observer ? observer->launching() : 0});
       if (!thread_.joinable())
         thread_ = std::thread([this] { this->work(); });
       else if (!busy_)
@@ -104,6 +129,7 @@ void Stream::work() {
     if (task.always || !device_.failed()) {
       runningStream = this;
       try {
+        Observed observed(*this, task.always ? std::string_view() : task.name, task.connection);
         task.work();
       } catch (...) {
         device_.setError(task.name, currentMessage());

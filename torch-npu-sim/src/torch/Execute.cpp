@@ -438,7 +438,7 @@ void executeBoxed(const c10::OperatorHandle &op, Stack *stack) {
   auto here = [&] { call.runHere(stream, stack, survey.privateFormat); };
   translateErrors([&] {
     call.makeAliases(stream);
-    if (tryLaunch(stream, here))
+    if (tryLaunch(stream, facts.name, here))
       return;
     if (facts.hostResult || !facts.hasMeta || survey.privateFormat || !call.infer())
       launchAndWait(stream, facts.name, here);

@@ -24,6 +24,13 @@ Stream &fromTorch(const c10::Stream &stream) {
 }
 int indexOr(c10::Device device) { return device.has_index() ? device.index() : currentDevice(); }
 
+/// A host call that asks for an event or waits for it, outside the capture that may have recorded
+/// it.
+void refuse(const Event &event, const char *what) {
+  if (int index = event.deviceIndex(); index >= 0)
+    refuseHostCall(npu::device(index), what);
+}
+
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kPrivateUse1; }
   c10::Device exchangeDevice(c10::Device device) const override {
@@ -83,11 +90,16 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
       static_cast<Event *>(event)->wait(fromTorch(stream));
   }
   bool queryEvent(void *event) const override {
-    return !event || static_cast<Event *>(event)->query();
+    if (!event)
+      return true;
+    refuse(*static_cast<Event *>(event), "an event query");
+    return static_cast<Event *>(event)->query();
   }
   void synchronizeEvent(void *event) const override {
-    if (event)
-      static_cast<Event *>(event)->synchronize();
+    if (!event)
+      return;
+    refuse(*static_cast<Event *>(event), "event synchronization");
+    static_cast<Event *>(event)->synchronize();
   }
   double elapsedTime(void *start, void *end, c10::DeviceIndex) const override {
     TORCH_CHECK(start && end, "Both events must be recorded before calculating elapsed time.");
@@ -100,9 +112,12 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   bool queryStream(const c10::Stream &stream) const override {
     Stream &own = fromTorch(stream);
     refuseInCapture(own, "a stream query");
+    refuseHostCall(own.device(), "a stream query");
     return (own.isSyncLaunch() || own.device().taskQueue(own).idle()) && own.query();
   }
   void synchronizeStream(const c10::Stream &stream) const override {
+    refuseInCapture(fromTorch(stream), "stream synchronization");
+    refuseHostCall(fromTorch(stream).device(), "stream synchronization");
     fromTorch(stream).synchronize();
   }
   void synchronizeDevice(c10::DeviceIndex index) const override {

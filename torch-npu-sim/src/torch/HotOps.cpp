@@ -74,7 +74,7 @@ template <class Op, class... Args> struct Hot<Op, Tensor(Args...)> {
       Stream &stream = currentStream(check.device);
       Tensor result;
       bool ran = translateErrors([&] {
-        return tryLaunch(stream, [&] {
+        return tryLaunch(stream, Op::name, [&] {
           KernelScope scope(stream);
           result = wrapResult(Op::onCpu(aliasOf(args)...), stream);
         });
@@ -98,7 +98,7 @@ template <class Op, class... Args> struct Hot<Op, Tensor &(Tensor &, Args...)> {
     if (check.device >= 0) {
       Stream &stream = currentStream(check.device);
       bool ran = translateErrors([&] {
-        return tryLaunch(stream, [&] {
+        return tryLaunch(stream, Op::name, [&] {
           KernelScope scope(stream);
           Tensor alias = aliasOnCpu(self);
           Op::onCpu(alias, aliasOf(args)...);

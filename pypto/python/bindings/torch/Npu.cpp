@@ -25,7 +25,7 @@ void launchOnStream(c10::DeviceIndex device, Frame &&frame, Values values) {
     if (value.isTensor())
       c10_npu::NPUCachingAllocator::recordStream(value.unsafeToTensorImpl()->storage().data_ptr(),
                                                  named);
-  if (npu::tryLaunch(stream, [&] { shared->run(frame); }))
+  if (npu::tryLaunch(stream, frame.name(), [&] { shared->run(frame); }))
     return;
   auto kept = std::make_shared<Frame>(std::move(frame));
   npu::enqueueLaunch(
