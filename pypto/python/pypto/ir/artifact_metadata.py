@@ -353,15 +353,16 @@ def check_lowered_signature(params: Sequence[ParamInfo], lowered: Sequence[Param
         if external_name(made.name) != param.name:
             raise ValueError(f"{where}: its name is {made.name!r}")
         for field in ("direction", "dtype", "layout", "shape", "strides"):
-            if getattr(made, field) != getattr(want, field):
-                raise ValueError(
-                    f"{where}: its {field} is {_shown(getattr(made, field))}, expected is"
-                    f" {_shown(getattr(want, field))}"
-                )
+            have, expected = _value(made, field), _value(want, field)
+            if have != expected:
+                raise ValueError(f"{where}: its {field} is {have}, expected is {expected}")
 
 
-def _shown(value: Any) -> str:
-    return value.value if isinstance(value, ParamDirection) else str(value)
+def _value(param: ParamInfo, field: str) -> Any:
+    value = getattr(param, field)
+    if field == "layout":
+        return value or "ND"
+    return value.value if isinstance(value, ParamDirection) else value
 
 
 def check_kernel_metadata(metadata: ArtifactMetadata) -> None:

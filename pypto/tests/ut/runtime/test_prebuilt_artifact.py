@@ -450,3 +450,27 @@ def test_a_child_loads_what_its_parent_was_loading(folder, monkeypatch):
     go.set()
     thread.join()
     assert status == 0 and artifact.is_loaded
+
+
+def test_processes_share_one_stored_kernel(store):
+    text = """
+import sys, torch
+sys.path.insert(0, sys.argv[2])
+from artifact_programs import GAIN, parse
+from pypto.ir.compile import _compile_artifact
+from pypto.runtime.artifact_store import ArtifactStore
+artifact = _compile_artifact(parse(GAIN), store=ArtifactStore(sys.argv[1]))
+x, y = torch.ones(16, 32), torch.empty(16, 32)
+artifact.load().executable(x, 2.0, y)
+print(artifact.directory, y.sum().item())
+"""
+    here = str(Path(sys.modules["artifact_programs"].__file__).parent)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", text, str(store.root), here], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    results = {p.communicate(timeout=200)[0].strip() for p in running}
+    assert len(results) == 1 and results.pop().endswith("generated 1024.0")
+    assert len(list(store.root.rglob(MANIFEST))) == 2  # GENERATED and READY, once each
