@@ -1,7 +1,7 @@
 # Everything that a fresh Debian 12 machine needs:
 #   make demo    installs, builds, runs and checks the examples
 #   make test    installs, builds, runs all tests
-# Others: setup, build, bench, cases, format, clean. Each target does all that is needed before it.
+# Others: setup, build, bench, cases, nightly, format, clean. Each target does all that is needed before it.
 
 PRESET ?= dev
 BUILD  := build/$(PRESET)
@@ -33,6 +33,10 @@ test: build
 
 bench: build
 	$(PYTHON) bench/run.py
+
+# Ten minutes of CPU time: arbitrary bytes into the assembler, in a build that reports its coverage.
+nightly: setup
+	bash ptoas/test/fuzz/nightly.sh
 
 # Programs with references and verdicts that lie beside the tree, if they do.
 cases: build

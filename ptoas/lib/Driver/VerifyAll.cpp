@@ -9,24 +9,27 @@ using namespace mlir;
 // Messages after this many would bury the first one.
 static constexpr unsigned kMaxErrors = 100;
 
-static LogicalResult verifyOne(Operation *op) {
-  bool failedAny = false;
+static bool verifyAttributes(Operation *op) {
+  bool good = true;
   for (NamedAttribute attr : op->getDiscardableAttrs())
     if (Dialect *dialect = attr.getNameDialect())
-      failedAny |= failed(dialect->verifyOperationAttribute(op, attr));
-  if (auto registered = op->getRegisteredInfo())
-    failedAny |= failed(registered->verifyInvariants(op));
-  return failure(failedAny);
+      good &= succeeded(dialect->verifyOperationAttribute(op, attr));
+  return good;
 }
 
 LogicalResult ptoas::verifyAll(ModuleOp module) {
   unsigned errors = 0;
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    errors += failed(verifyOne(op));
-    if (errors < kMaxErrors)
-      return WalkResult::advance();
-    op->emitError() << "too many errors, the rest of the file was not checked";
-    return WalkResult::interrupt();
+    errors += !verifyAttributes(op);
+    auto registered = op->getRegisteredInfo();
+    bool good = !registered || succeeded(registered->verifyInvariants(op));
+    errors += !good;
+    if (errors >= kMaxErrors) {
+      op->emitError() << "too many errors, the rest of the file was not checked";
+      return WalkResult::interrupt();
+    }
+    // The rules of ops inside rely on those of the op around them.
+    return good ? WalkResult::advance() : WalkResult::skip();
   });
   if (errors)
     return failure();
