@@ -76,7 +76,7 @@ static std::string functionName(StringRef symbol, llvm::StringSet<> &taken) {
     name += llvm::isAlnum(c) || c == '_' ? c : '_';
   if (name.empty() || llvm::isDigit(name[0]))
     name = "_" + name;
-  while (isKeyword(name) || !taken.insert(name).second)
+  while (isTaken(name) || !taken.insert(name).second)
     name += "_";
   return name;
 }

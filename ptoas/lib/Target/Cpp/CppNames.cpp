@@ -168,102 +168,27 @@ std::string spellEnum(Attribute attr) {
       .Default([](Attribute) { return std::string(); });
 }
 
-bool isKeyword(StringRef name) {
-  static const llvm::StringSet<> words = {"alignas",
-                                          "alignof",
-                                          "and",
-                                          "and_eq",
-                                          "asm",
-                                          "auto",
-                                          "bitand",
-                                          "bitor",
-                                          "bool",
-                                          "break",
-                                          "case",
-                                          "catch",
-                                          "char",
-                                          "char8_t",
-                                          "char16_t",
-                                          "char32_t",
-                                          "class",
-                                          "compl",
-                                          "concept",
-                                          "const",
-                                          "consteval",
-                                          "constexpr",
-                                          "constinit",
-                                          "const_cast",
-                                          "continue",
-                                          "co_await",
-                                          "co_return",
-                                          "co_yield",
-                                          "decltype",
-                                          "default",
-                                          "delete",
-                                          "do",
-                                          "double",
-                                          "dynamic_cast",
-                                          "else",
-                                          "enum",
-                                          "explicit",
-                                          "export",
-                                          "extern",
-                                          "false",
-                                          "float",
-                                          "for",
-                                          "friend",
-                                          "goto",
-                                          "half",
-                                          "if",
-                                          "inline",
-                                          "int",
-                                          "long",
-                                          "main",
-                                          "mutable",
-                                          "namespace",
-                                          "new",
-                                          "noexcept",
-                                          "not",
-                                          "not_eq",
-                                          "nullptr",
-                                          "operator",
-                                          "or",
-                                          "or_eq",
-                                          "private",
-                                          "protected",
-                                          "public",
-                                          "register",
-                                          "reinterpret_cast",
-                                          "requires",
-                                          "return",
-                                          "short",
-                                          "signed",
-                                          "sizeof",
-                                          "static",
-                                          "static_assert",
-                                          "static_cast",
-                                          "struct",
-                                          "switch",
-                                          "template",
-                                          "this",
-                                          "thread_local",
-                                          "throw",
-                                          "true",
-                                          "try",
-                                          "typedef",
-                                          "typeid",
-                                          "typename",
-                                          "union",
-                                          "unsigned",
-                                          "using",
-                                          "virtual",
-                                          "void",
-                                          "volatile",
-                                          "wchar_t",
-                                          "while",
-                                          "xor",
-                                          "xor_eq"};
-  return words.contains(name);
+// Keywords, and what the instruction headers and the emitted text itself call by these names.
+static constexpr StringLiteral kTaken =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
+    "char16_t char32_t class compl concept const consteval constexpr constinit "
+    "const_cast continue co_await co_return co_yield decltype default delete do double "
+    "dynamic_cast else enum explicit export extern false float for friend goto half if "
+    "inline int long main mutable namespace new noexcept not not_eq nullptr operator or "
+    "or_eq private protected public register reinterpret_cast requires return short "
+    "signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename union unsigned using virtual "
+    "void volatile wchar_t while xor xor_eq AICORE GlobalTensor PrefetchAsyncContext "
+    "Shape Stride TPipe Tile bfloat16_t cache_line_t cce comm event_t pto "
+    "ptoas_auto_sync_tail ptoas_bitcast dcci dsb ffts_cross_core_sync getFFTSMsg "
+    "get_block_idx get_block_num get_buf get_subblockdim get_subblockid mem_bar "
+    "pipe_barrier rls_buf set_ffts_base_addr set_flag set_intra_block set_mask_norm "
+    "set_vector_mask trap wait_flag wait_flag_dev wait_intra_block ";
+
+bool isTaken(StringRef name) {
+  if (name.size() > 1 && name[0] == 'v' && llvm::all_of(name.drop_front(), llvm::isDigit))
+    return true; // a variable
+  return kTaken.contains((" " + name + " ").str());
 }
 
 //===----------------------------------------------------------------------===//

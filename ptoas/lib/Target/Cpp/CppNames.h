@@ -24,8 +24,8 @@ std::string spellElement(mlir::Type type);
 std::string spellEnum(mlir::Attribute attr);
 std::string spellPipe(mlir::pto::PIPE pipe);
 
-/// True if `name` may be used for a variable or a function.
-bool isKeyword(llvm::StringRef name);
+/// True if a function cannot have this name.
+bool isTaken(llvm::StringRef name);
 
 /// A window of global memory as it is spelled: five extents and strides, -1 where known at run
 /// time.

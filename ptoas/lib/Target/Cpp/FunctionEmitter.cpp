@@ -108,7 +108,7 @@ std::string FunctionEmitter::expr(Value value) {
     return it->second;
   if (std::optional<int64_t> number = constantInt(value)) {
     Type type = value.getType();
-    return literal(IntegerAttr::get(type.isIndex() ? type : type, *number), type);
+    return literal(IntegerAttr::get(type, *number), type);
   }
   Attribute attr;
   if (matchPattern(value, m_Constant(&attr)))
@@ -207,10 +207,13 @@ void FunctionEmitter::locationComment(Operation *op) {
     return;
   lastLocation_ = op->getLoc();
   FileLineColLoc place = findPlace(op->getLoc());
-  out_.comment(place ? formatv("// {0}:{1}:{2}", place.getFilename().getValue(), place.getLine(),
-                               place.getColumn())
-                           .str()
-                     : "");
+  if (!place)
+    return out_.comment("");
+  std::string text =
+      formatv("// {0}:{1}:{2}", place.getFilename().getValue(), place.getLine(), place.getColumn());
+  // A file may have any name; the comment ends with the line.
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, '?');
+  out_.comment(text);
 }
 
 //===----------------------------------------------------------------------===//
