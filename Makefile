@@ -11,7 +11,7 @@ CASES  ?= ../shared/cases
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: all setup build demo test test-sanitizers bench cases wheel format check-format clean
+.PHONY: all setup build demo test test-sanitizers bench cases nightly wheel format check-format clean
 all: build
 
 setup:

@@ -2,6 +2,7 @@
 #ifndef SIMPLER_BINDINGS_H
 #define SIMPLER_BINDINGS_H
 
+#include "CallConfig.h"
 #include "simpler/callable_api.h"
 #include "simpler/error_codes.h"
 
@@ -9,7 +10,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,21 +29,6 @@ struct TaskArgs {
   std::vector<HostTensor> tensors;
   std::vector<int32_t> tags; // TensorArgType
   std::vector<uint64_t> scalars;
-};
-
-struct RuntimeEnv {
-  std::array<uint64_t, 4> taskWindow{}, heap{}, depPool{};
-};
-
-struct CallConfig {
-  int32_t aicpuThreads = 0, swimlane = 0, dumpArgs = 0, pmu = 0;
-  bool depGen = false, scopeStats = false;
-  RuntimeEnv env;
-  std::string outputPrefix;
-
-  /// Empty when valid, else what is wrong.
-  std::string problem() const;
-  SimplerCallOptions options(bool hostBuildGraph) const;
 };
 
 /// A callable linked into the process.

@@ -9,7 +9,7 @@
 #define SIMPLER_BINDINGS_NODE_GRAPH_H
 
 #include "../../../lib/Region.h"
-#include "../Bindings.h"
+#include "../CallConfig.h"
 
 #include <deque>
 #include <memory>

@@ -8,6 +8,7 @@
 #ifndef SIMPLER_BINDINGS_NODE_LANE_H
 #define SIMPLER_BINDINGS_NODE_LANE_H
 
+#include "../Bindings.h"
 #include "NodeGraph.h"
 #include "NodeWire.h"
 #include "SharedHeap.h"

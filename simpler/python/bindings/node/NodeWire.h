@@ -7,10 +7,12 @@
 #ifndef SIMPLER_BINDINGS_NODE_WIRE_H
 #define SIMPLER_BINDINGS_NODE_WIRE_H
 
-#include "../Bindings.h"
+#include "../CallConfig.h"
 
 #include <atomic>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace simpler::py {
 
