@@ -95,7 +95,7 @@ void Cluster::checkProgress() {
     return;
   if (fault_.empty())
     fault_ = "deadlock: every function of the cluster waits for a FIFO that nobody fills or frees, "
-             "or for a meeting that others do not come to";
+             "a signal that nobody sets, or a meeting that others do not come to";
   wakeAll();
 }
 
@@ -198,6 +198,27 @@ void Cluster::meet(Place *place, int kind) {
   leave(place);
 }
 
+void Cluster::set(Place *place, int64_t id, bool fromVector) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Signal &signal = signals_[{place->block, id, fromVector}];
+  ++signal.sets[fromVector ? place->lane & 1 : 0];
+  wakeAll();
+}
+
+void Cluster::await(Place *place, int64_t id, bool byVector) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Signal &signal = signals_[{place->block, id, !byVector}];
+    // Vector members of one block: all of them, shared out over the cubes.
+    int cubes = std::max(1, meetings_[1].members);
+    int lanes = byVector ? 1 : std::max(1, meetings_[0].members / cubes);
+    int64_t goal = ++signal.waits[byVector ? place->lane & 1 : 0];
+    if (waitUntil(lock, [&] { return slowest(signal.sets, lanes) >= goal; }))
+      return;
+  }
+  leave(place);
+}
+
 //===----------------------------------------------------------------------===//
 // What compiled kernels call (see LowerFifos.cpp)
 //===----------------------------------------------------------------------===//
@@ -249,4 +270,16 @@ PTO_CLUSTER_API void pto_check_failed(Place *place, const char *what, const char
     separator = "; ";
   }
   Cluster::report(place, message);
+}
+
+static Place *withOthers(Place *place) {
+  if (!place)
+    Cluster::fail(place, "a kernel signals another core outside a cluster");
+  return place;
+}
+PTO_CLUSTER_API void pto_cross_set(Place *place, int64_t id, int32_t fromVector) {
+  withOthers(place)->cluster->set(place, id, fromVector);
+}
+PTO_CLUSTER_API void pto_cross_wait(Place *place, int64_t id, int32_t byVector) {
+  withOthers(place)->cluster->await(place, id, byVector);
 }

@@ -272,6 +272,9 @@ module attributes {pto.target_arch = "a5"} {
     pto.barrier_sync[#pto.sync_op_type<TLOAD>]
     pto.get_buf[#pto.pipe_event_type<TVEC>, 0] {mode = 0 : i32}
     pto.rls_buf[#pto.pipe_event_type<TVEC>, 0] {mode = 0 : i32}
+    pto.get_buf_dyn "PIPE_V", %i, 0
+    pto.rls_buf_dyn "PIPE_V", %i, 0
+    pto.mem_bar #pto.membar<VST_VLD>
     pto.fence.barrier_all #pto.fence_scope<gm>
     pto.cmo.cacheinvalid all #pto.address_space<gm>
     pto.store_scalar %v, %x[%c0] : !pto.ptr<i32>, i32

@@ -35,6 +35,16 @@ Type *ModuleEmitter::typeOf(mlir::Type type) {
     Type *element = typeOf(array.getElementType());
     return element ? ArrayType::get(element, array.getNumElements()) : nullptr;
   }
+  if (auto object = dyn_cast<pto::StructType>(type)) {
+    SmallVector<Type *, 8> members;
+    for (mlir::Type member : object.getMembers()) {
+      Type *m = typeOf(member);
+      if (!m)
+        return nullptr;
+      members.push_back(m);
+    }
+    return StructType::get(context, members);
+  }
   if (auto object = dyn_cast<mlir::LLVM::LLVMStructType>(type)) {
     SmallVector<Type *, 8> members;
     for (mlir::Type member : object.getBody()) {
@@ -215,8 +225,9 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
       if (auto result = done((this->*emit)(tileOp)))
         return *result;
   } else {
-    for (auto emit : {&FunctionEmitter::emitArith, &FunctionEmitter::emitViews,
-                      &FunctionEmitter::emitScalarPto, &FunctionEmitter::emitLlvm})
+    for (auto emit :
+         {&FunctionEmitter::emitArith, &FunctionEmitter::emitViews, &FunctionEmitter::emitScalarPto,
+          &FunctionEmitter::emitComm, &FunctionEmitter::emitLlvm})
       if (auto result = done((this->*emit)(op)))
         return *result;
   }

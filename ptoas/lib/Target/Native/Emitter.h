@@ -114,6 +114,9 @@ private:
   // Checks.cpp
   void checkWindows(mlir::Operation &op);
   void checkWindow(mlir::Operation &op, mlir::pto::PartitionViewOp part);
+  // Comm.cpp
+  mlir::FailureOr<bool> emitComm(mlir::Operation &op);
+  llvm::Value *describeAnyView(mlir::Value handle);
   // ControlFlow.cpp
   Result emitFor(mlir::scf::ForOp op);
   Result emitIf(mlir::scf::IfOp op);

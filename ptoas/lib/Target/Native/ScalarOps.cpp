@@ -60,6 +60,25 @@ Value *FunctionEmitter::floorDivide(Value *x, Value *y) {
 }
 
 FailureOr<bool> FunctionEmitter::emitArith(mlir::Operation &op) {
+  if (auto add = dyn_cast<mlir::arith::AddUIExtendedOp>(op)) {
+    Value *sum = b.CreateAdd(value(add.getLhs()), value(add.getRhs()));
+    values[add.getSum()] = sum;
+    values[add.getOverflow()] = b.CreateICmpULT(sum, value(add.getLhs()));
+    return true;
+  }
+  bool isSignedProduct = isa<mlir::arith::MulSIExtendedOp>(op);
+  if (isSignedProduct || isa<mlir::arith::MulUIExtendedOp>(op)) {
+    Value *x = value(op.getOperand(0)), *y = value(op.getOperand(1));
+    unsigned width = x->getType()->getIntegerBitWidth();
+    Type *wide = b.getIntNTy(2 * width);
+    auto extend = [&](Value *v) {
+      return isSignedProduct ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide);
+    };
+    Value *product = b.CreateMul(extend(x), extend(y));
+    values[op.getResult(0)] = b.CreateTrunc(product, x->getType());
+    values[op.getResult(1)] = b.CreateTrunc(b.CreateLShr(product, width), x->getType());
+    return true;
+  }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Constant *c = constantOfAttr(constant.getValue(), constant.getType());
     if (!c)
@@ -400,6 +419,29 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
     if (!element)
       return op.emitError("native target: a local array of ") << type.getElementType();
     values[declare.getResult()] = stackSlot(ArrayType::get(element, count), "array");
+    return true;
+  }
+  if (auto declare = dyn_cast<pto::DeclareStructOp>(op)) {
+    Type *type = typeOf(declare.getResult().getType());
+    if (!type)
+      return op.emitError("native target: '")
+             << op.getName() << "' with members that are no scalars";
+    values[declare.getResult()] = stackSlot(type, "struct");
+    return true;
+  }
+  auto member = [&](mlir::Value object, ArrayRef<int64_t> path) {
+    SmallVector<Value *, 4> indices{b.getInt32(0)};
+    for (int64_t step : path)
+      indices.push_back(b.getInt32(step));
+    return b.CreateInBoundsGEP(typeOf(object.getType()), value(object), indices);
+  };
+  if (auto get = dyn_cast<pto::StructGetOp>(op)) {
+    values[get.getValue()] =
+        b.CreateLoad(typeOf(get.getValue().getType()), member(get.getObject(), get.getPath()));
+    return true;
+  }
+  if (auto set = dyn_cast<pto::StructSetOp>(op)) {
+    b.CreateStore(value(set.getValue()), member(set.getObject(), set.getPath()));
     return true;
   }
   if (auto get = dyn_cast<pto::LocalArrayGetOp>(op)) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,11 @@ public:
   /// Waits for all members of a kind: 0 vector cores, 1 cube cores, 2 all.
   void meet(Place *place, int kind);
 
+  /// Signals between the cube and the vector cores of a block. A set of the cube is one for each
+  /// vector lane; the cube waits for the sets of all lanes.
+  void set(Place *place, int64_t id, bool fromVector);
+  void await(Place *place, int64_t id, bool byVector);
+
 private:
   struct Fifo {
     Shape shape;
@@ -85,6 +91,10 @@ private:
     int64_t published[2] = {0, 0};    // slots that each producer has filled
     int64_t released[2] = {0, 0};     // slots that each consumer has given back
     std::map<int64_t, int64_t> lane0; // extent that lane 0 takes of a slot, until lane 1 has asked
+  };
+  struct Signal {
+    int64_t sets[2] = {0, 0};  // by lane
+    int64_t waits[2] = {0, 0}; // by lane
   };
   struct Meeting {
     int members;
@@ -106,6 +116,7 @@ private:
   Yield yield_ = nullptr;
   std::string fault_;
   std::map<std::pair<int64_t, int>, std::unique_ptr<Fifo>> fifos_;
+  std::map<std::tuple<int64_t, int64_t, bool>, Signal> signals_; // block, id, from a vector core
 };
 
 } // namespace ptoas

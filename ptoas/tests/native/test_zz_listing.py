@@ -1,0 +1,94 @@
+"""Every op of the language runs in some test of this folder, or is named here with the reason why not.
+
+The last file of the folder: it looks at what the others have run.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import native
+import pytest
+
+OPS = Path(__file__).resolve().parents[2] / "test/ops.txt"
+KERNELS = Path(__file__).resolve().parents[1] / "kernels/level2"
+
+# No code, and what says so.
+EIGHT_BITS = "tiles of eight-bit floats have no code yet"
+HANDLES = (
+    "FIFOs are lowered from the tpush_to_…, tpop_from_… form; handles of pipes have no code yet"
+)
+SLOTS = "slots of a FIFO handed out in place have no code yet"
+WITHOUT_CODE = {
+    **dict.fromkeys("tmatmul.mx tmatmul.mx.acc tmatmul.mx.bias".split(), EIGHT_BITS),
+    **dict.fromkeys(
+        "tgemv.mx tgemv.mx.acc tgemv.mx.bias tget_scale_addr tquant.mx".split(), EIGHT_BITS
+    ),
+    **dict.fromkeys(
+        "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop tfree talloc".split(), HANDLES
+    ),
+    **dict.fromkeys("declare_tile declare_global talloc_to_aiv talloc_to_aic".split(), SLOTS),
+    **dict.fromkeys(
+        "set_quant_scalar set_quant_vector".split(), "pushes with an epilogue have no code yet"
+    ),
+    "section.simt": "threads of the SIMT unit have no counterpart",
+    "tconcatidx": "no code yet",
+    "trap": "ends the process",
+}
+# With code that no test here looks at yet.
+WITHOUT_TEST = set(
+    """
+    tassign tprefetch tstore_fp tmov.fp tinsert textract_fp tinsert_fp tgemv.acc tgemv.bias trandom thistogram
+    tgatherb get_buf_dyn rls_buf_dyn mem_bar set_ffts set_cross_block wait_cross_block set_intra_block wait_intra_block
+    tsync section.cube make_prefetch_async_context get_prefetch_async_session tprefetch_async
+    """.split()
+)
+
+
+def ops_of_the_language() -> set[str]:
+    """Names, without other spellings of the same op and without what is no op of this tree."""
+    found: set[str] = set()
+    for line in OPS.read_text().splitlines():
+        line = line.strip()
+        if line and line[0] not in "#[" and " = " not in line and " ! " not in line:
+            found.update(line.split())
+    return found
+
+
+def test_every_op_runs(request):
+    folder = Path(__file__).parent
+    asked = {
+        Path(item.path).name for item in request.session.items if Path(item.path).parent == folder
+    }
+    if asked != {path.name for path in folder.glob("test_*.py")}:
+        pytest.skip("only a part of the tests was asked for")
+    # The kernels run in a suite of their own.
+    in_kernels = set()
+    for file in KERNELS.glob("*.pto"):
+        in_kernels |= set(re.findall(r"\bpto\.([a-z]\w*(?:\.[a-z]\w*)*)", file.read_text()))
+    ops, ran = ops_of_the_language(), native.executed | in_kernels
+    assert sorted(ops - ran - set(WITHOUT_CODE) - WITHOUT_TEST) == []
+    # The lists do not outlive their reason.
+    assert sorted((set(WITHOUT_CODE) | WITHOUT_TEST) & ran) == []
+    assert sorted((set(WITHOUT_CODE) | WITHOUT_TEST) - ops) == []
+
+
+def test_what_has_no_code_is_refused():
+    for body, message in (
+        (
+            "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64xf8E4M3FN>",
+            "no code for tiles of 'f8E4M3FN'",
+        ),
+        (
+            "%z = arith.constant 0 : i32\n"
+            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %z : i32)\n"
+            "%t = pto.talloc_to_aiv {split = 0} -> !pto.tensor_view<16x16xf32>",
+            "works on a FIFO slot in place",
+        ),
+    ):
+        with pytest.raises(native.CompileError, match=message):
+            native.Code(
+                f'module attributes {{pto.target_arch = "a5"}} {{ func.func @f() attributes '
+                f"{{pto.kernel_kind = #pto.kernel_kind<cube>}} {{ {body}\n return }} }}"
+            )
