@@ -177,7 +177,10 @@ SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task)
   submission.launch = &launch;
   if (self.recorder) [[unlikely]]
     self.recorder->nextDump(task->dump_all ? UINT64_MAX : task->dump_mask);
+  uint64_t begin = self.recorder && self.recorder->wantsSubmits() ? ticks() : 0;
   uint64_t id = run.submit(submission);
+  if (begin && id != SIMPLER_NO_TASK) [[unlikely]]
+    self.recorder->submitted(id, begin, ticks());
   if (id == SIMPLER_NO_TASK)
     return nothing();
   if (self.times) [[unlikely]]
@@ -367,7 +370,7 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
   bool ownTrace =
       ((diagnostics && (options->swimlane || options->pmu)) || timing) && !device.tracing();
   if (ownTrace)
-    device.startTrace();
+    device.startTrace({options->swimlane >= 3, options->pmu != 0});
   SimplerRunTimes &times = RunTimes::last();
   times = SimplerRunTimes{nanoseconds(), 0, 0, {}};
   int32_t status = runOrchestration(

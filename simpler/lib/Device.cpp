@@ -73,8 +73,11 @@ Executor *Device::addExecutor() {
   if (index == kMaxExecutors)
     return nullptr;
   auto *executor = new Executor(*this, index);
-  if (tracing())
-    executor->setTrace(std::make_unique<TraceRing>());
+  if (tracing()) {
+    auto ring = std::make_unique<TraceRing>();
+    ring->reset(traceDetail_);
+    executor->setTrace(std::move(ring));
+  }
   executors_[index].store(executor, std::memory_order_release);
   numExecutors_.store(index + 1, std::memory_order_release);
   return executor;

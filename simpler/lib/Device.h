@@ -89,7 +89,7 @@ public:
   std::unique_ptr<Fiber> acquireFiber();
   void releaseFiber(std::unique_ptr<Fiber> fiber);
 
-  void startTrace();
+  void startTrace(TraceDetail detail = {});
   /// Events stay readable.
   void stopTrace();
   /// Of the time stamps since startTrace.
@@ -161,6 +161,7 @@ private:
 
   std::mutex traceMutex_;
   std::atomic<bool> tracing_{false};
+  TraceDetail traceDetail_; // under executorsMutex_
   uint64_t traceTicks_ = 0, traceNanoseconds_ = 0;
 };
 

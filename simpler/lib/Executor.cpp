@@ -16,8 +16,8 @@ Executor::Executor(Device &device, uint32_t index)
     : device_(device), index_(index), random_(index * 2654435761u + 1) {}
 
 void Executor::setTrace(std::unique_ptr<TraceRing> ring) {
-  trace_.store(ring.get(), std::memory_order_release);
   traceStorage_ = std::move(ring);
+  resumeTrace();
 }
 
 //===-- Running -----------------------------------------------------------===//
@@ -38,6 +38,8 @@ void Executor::execute(Task *task) {
       return;
     }
     if (skips(task)) {
+      if (TraceRing *phases = phaseTrace()) [[unlikely]]
+        phases->add(PhaseEvent{ticks(), ticks(), 1, 0, 0, PhaseEvent::PredicatedSkip});
       task->nextBlock.store(task->blocks, std::memory_order_relaxed);
     } else if (task->has(Task::kCoRun)) {
       Gang::participate(*this, task);
@@ -51,6 +53,8 @@ void Executor::execute(Task *task) {
   } else if (task->kind == TaskKind::Graph) {
     executeGraph(task);
     return;
+  } else if (TraceRing *phases = phaseTrace()) [[unlikely]] {
+    phases->add(PhaseEvent{ticks(), ticks(), 1, 0, 0, PhaseEvent::DummyTask});
   }
   dropTicket(task);
 }
@@ -104,8 +108,24 @@ bool Executor::skips(Task *task) {
   return !predicateHolds(task->extra->predicate);
 }
 
+static TraceEvent eventOf(const Task *task, int32_t block, int32_t lane, uint64_t begin,
+                          uint64_t end) {
+  return {begin,
+          end,
+          task->id,
+          task->kernel[lane],
+          block,
+          task->blocks,
+          static_cast<uint8_t>(task->subBlock(lane)),
+          static_cast<uint8_t>(task->onCube(lane) ? SIMPLER_AIC : SIMPLER_AIV)};
+}
+
 void Executor::invoke(Task *task, int32_t block, int32_t lane) {
   TraceRing *trace = this->trace();
+  if (trace && trace->counters()) [[unlikely]] {
+    invokeCounted(task, block, lane, *trace);
+    return;
+  }
   bool timed = (sample_++ & 7) == 0 || kernelCost(task->kernel[lane]) > 4 * kInlineTicks;
   uint64_t begin = timed || trace ? ticks() : 0;
   CompletionList list; // not initialised: the call does what it needs
@@ -113,13 +133,26 @@ void Executor::invoke(Task *task, int32_t block, int32_t lane) {
   if (timed || trace) {
     uint64_t end = ticks();
     if (trace)
-      trace->add({begin, end, task->id, task->kernel[lane], block, task->blocks,
-                  static_cast<uint8_t>(task->subBlock(lane)),
-                  static_cast<uint8_t>(task->onCube(lane) ? SIMPLER_AIC : SIMPLER_AIV)});
+      trace->add(eventOf(task, block, lane, begin, end));
     if (timed)
       measured(task->kernel[lane], end - begin);
   }
   if (conditions) [[unlikely]]
+    device_.addPending(task, *conditions);
+}
+
+/// With what the host counts meanwhile.
+[[gnu::noinline]] void Executor::invokeCounted(Task *task, int32_t block, int32_t lane,
+                                               TraceRing &trace) {
+  PerfCounters &counters = PerfCounters::ofThread();
+  CompletionList list;
+  PerfValues before = counters.read();
+  uint64_t begin = ticks();
+  const CompletionList *conditions = callKernel(task, block, lane, &list);
+  uint64_t end = ticks();
+  trace.add(eventOf(task, block, lane, begin, end), counters.read() - before);
+  measured(task->kernel[lane], end - begin);
+  if (conditions)
     device_.addPending(task, *conditions);
 }
 
@@ -148,6 +181,17 @@ void Executor::dropTicket(Task *task) {
 }
 
 void Executor::complete(Task *task) {
+  TraceRing *phases = phaseTrace();
+  if (!phases) [[likely]] {
+    completeTask(task);
+    return;
+  }
+  uint64_t begin = ticks();
+  completeTask(task);
+  phases->add(PhaseEvent{begin, ticks(), 1, 0, 0, PhaseEvent::Complete});
+}
+
+void Executor::completeTask(Task *task) {
   executed_.store(executed() + 1, std::memory_order_relaxed);
   if (task->has(Task::kCoRun) && task->extra->gang) [[unlikely]]
     device_.removeGang(task->extra->gang, *this);
@@ -221,12 +265,21 @@ void Executor::offerWork(int64_t spare) {
     device_.wakeOne();
 }
 
+bool Executor::pollPending() {
+  TraceRing *phases = phaseTrace();
+  uint64_t begin = phases ? ticks() : 0;
+  bool found = device_.poll(*this);
+  if (phases) [[unlikely]]
+    phases->add(PhaseEvent{begin, ticks(), found, found, !found, PhaseEvent::AsyncPoll});
+  return found;
+}
+
 Task *Executor::take(bool eager) {
   if (Task *task = next_) {
     next_ = nullptr;
     return task;
   }
-  if (device_.hasPending() && device_.poll(*this)) {
+  if (device_.hasPending() && pollPending()) {
     if (Task *task = next_) {
       next_ = nullptr;
       return task;
@@ -291,11 +344,16 @@ Task *Executor::spin(Condition done) {
 
 void Executor::workUntil(SimplerRun *run, Condition done) {
   while (!done()) {
+    TraceRing *phases = phaseTrace();
+    uint64_t begin = phases ? ticks() : 0;
     Task *task = take(false);
     if (!task) {
       flush();
       task = spin(done);
     }
+    if (phases && phases == phaseTrace()) [[unlikely]]
+      phases->add(PhaseEvent{begin, ticks(), task != nullptr, task != nullptr, task == nullptr,
+                             PhaseEvent::Dispatch});
     if (task) {
       pollPause_ = 0;
       execute(task);

@@ -82,8 +82,17 @@ public:
   void setTrace(std::unique_ptr<TraceRing> ring);
   /// Events recorded so far, also after recording stopped.
   TraceRing *storedTrace() const { return traceStorage_.get(); }
-  void pauseTrace() { trace_.store(nullptr, std::memory_order_release); }
-  void resumeTrace() { trace_.store(traceStorage_.get(), std::memory_order_release); }
+  void pauseTrace() {
+    trace_.store(nullptr, std::memory_order_release);
+    phaseTrace_.store(nullptr, std::memory_order_release);
+  }
+  void resumeTrace() {
+    TraceRing *ring = traceStorage_.get();
+    trace_.store(ring, std::memory_order_release);
+    phaseTrace_.store(ring->phases() ? ring : nullptr, std::memory_order_release);
+  }
+  /// Null unless the scheduler's own phases are recorded.
+  TraceRing *phaseTrace() const { return phaseTrace_.load(std::memory_order_acquire); }
   TraceRing *trace() const { return trace_.load(std::memory_order_acquire); }
   /// The run whose orchestration this thread executes; its tasks are recycled on the spot.
   void own(SimplerRun *run) { owned_ = run; }
@@ -121,11 +130,14 @@ private:
   bool skips(Task *task);
   void dropTicket(Task *task);
   void complete(Task *task);
+  void completeTask(Task *task);
+  bool pollPending();
   void completeNode(Task *task);
   void executeGraph(Task *graph);
   void expandGraph(Task *graph, uint32_t done, Task *open);
   void release(Task *task);
   void invoke(Task *task, int32_t block, int32_t lane);
+  void invokeCounted(Task *task, int32_t block, int32_t lane, TraceRing &trace);
   struct KernelCost {
     const SimplerKernel *kernel = nullptr;
     uint64_t ticks = 0;
@@ -157,7 +169,7 @@ private:
   std::atomic<bool> parked_{false};
   KernelCost costs_[kKernelCosts]; // what kernels took here, direct mapped
   std::atomic<uint64_t> cost_{kUnknownCost};
-  std::atomic<TraceRing *> trace_{nullptr};
+  std::atomic<TraceRing *> trace_{nullptr}, phaseTrace_{nullptr};
   std::unique_ptr<TraceRing> traceStorage_;
   int64_t pollPause_ = 0; // microseconds; grows while deferred counters do not move
   Parking parking_;

@@ -100,14 +100,30 @@ void Gang::participate(Executor &executor, Task *task) {
       sched_yield(); // alone with a waiting block: the one it waits for is on another thread
     last = context;
     gang->steps_.fetch_add(1, std::memory_order_relaxed);
+    TraceRing *trace = executor.trace();
+    bool counts = trace && trace->counters();
+    PerfValues before{};
+    if (counts)
+      before = PerfCounters::ofThread().read();
     uint64_t begin = ticks();
     setCallPlace({&gang->pipes, context->block, task->subBlock(context->lane)});
     bool finished = context->fiber->resume();
     gang->steps_.fetch_add(1, std::memory_order_relaxed);
-    if (TraceRing *trace = executor.trace())
-      trace->add({begin, ticks(), task->id, task->kernel[context->lane], context->block,
-                  task->blocks, static_cast<uint8_t>(task->subBlock(context->lane)),
-                  static_cast<uint8_t>(task->onCube(context->lane) ? SIMPLER_AIC : SIMPLER_AIV)});
+    if (trace) {
+      TraceEvent event{
+          begin,
+          ticks(),
+          task->id,
+          task->kernel[context->lane],
+          context->block,
+          task->blocks,
+          static_cast<uint8_t>(task->subBlock(context->lane)),
+          static_cast<uint8_t>(task->onCube(context->lane) ? SIMPLER_AIC : SIMPLER_AIV)};
+      if (counts)
+        trace->add(event, PerfCounters::ofThread().read() - before);
+      else
+        trace->add(event);
+    }
     if (!finished) {
       gang->suspend(context);
       continue;

@@ -9,6 +9,7 @@
 #define SIMPLER_RECORDER_H
 
 #include "Task.h"
+#include "Trace.h"
 #include "simpler/callable_api.h"
 
 #include <map>
@@ -29,6 +30,12 @@ public:
   Recorder(const SimplerCallOptions &options, const SimplerCallable *callable, uint64_t tag);
 
   bool wantsTrace() const { return options_.swimlane || options_.pmu; }
+  bool wantsSubmits() const { return options_.swimlane >= 4; }
+  /// The orchestrator submitted a task; ticks.
+  void submitted(uint64_t id, uint64_t begin, uint64_t end) {
+    std::lock_guard lock(mutex_);
+    submits_.push_back({id, begin, end});
+  }
   bool wantsDump() const { return options_.dump_args != 0; }
   /// Dump marks of the task that is submitted next (bit i: argument i; all ones: everything).
   void nextDump(uint64_t mask) { nextDump_ = mask; }
@@ -86,6 +93,10 @@ private:
   std::vector<TaskRow> tasks_;
   std::map<uint64_t, size_t> rowOf_;
   std::vector<EdgeRow> edges_;
+  struct SubmitRow {
+    uint64_t id, begin, end;
+  };
+  std::vector<SubmitRow> submits_;
   std::vector<DumpRow> dumps_;
   std::vector<char> payload_;
   std::vector<std::string> scopes_;

@@ -174,10 +174,41 @@ bool Recorder::writeSwimlane(const std::string &path, Device &device) const {
   std::fputs("]", file);
   if (options_.swimlane >= 2)
     std::fprintf(file, ",\n\"aicpu_tasks\": [%s]", dispatch.c_str());
-  if (options_.swimlane >= 3)
-    std::fputs(",\n\"aicpu_scheduler_phases\": []", file);
-  if (options_.swimlane >= 4)
-    std::fputs(",\n\"aicpu_orchestrator_phases\": []", file);
+  if (options_.swimlane >= 3) {
+    constexpr const char *kinds[] = {"complete", "async_poll", "dispatch", "dummy_task",
+                                     "predicated_skip"};
+    std::fputs(",\n\"aicpu_scheduler_phases\": [", file);
+    bool firstThread = true;
+    for (uint32_t i = 0; i < device.numExecutors(); ++i) {
+      const TraceRing *ring = device.executor(i)->storedTrace();
+      if (!ring)
+        continue;
+      std::fprintf(file, "%s[", firstThread ? "" : ",");
+      firstThread = false;
+      uint64_t loop = 0;
+      ring->forEachPhase([&](const PhaseEvent &phase) {
+        std::fprintf(file,
+                     "%s\n{\"kind\": \"%s\", \"start_cycles\": %llu, \"end_cycles\": %llu, "
+                     "\"loop_iter\": %llu, \"tasks_processed\": %u, \"pop_hit\": %u, "
+                     "\"pop_miss\": %u}",
+                     loop ? "," : "", kinds[phase.kind], cycles(phase.begin), cycles(phase.end),
+                     U(loop), phase.tasks, phase.hits, phase.misses);
+        ++loop;
+      });
+      std::fputs("]", file);
+    }
+    std::fputs("]", file);
+  }
+  if (options_.swimlane >= 4) {
+    std::fputs(",\n\"aicpu_orchestrator_phases\": [[", file);
+    for (size_t i = 0; i < submits_.size(); ++i)
+      std::fprintf(file,
+                   "%s\n{\"submit_idx\": %zu, \"task_id\": \"%llu\", \"start_cycles\": %llu, "
+                   "\"end_cycles\": %llu}",
+                   i ? "," : "", i, U(submits_[i].id), cycles(submits_[i].begin),
+                   cycles(submits_[i].end));
+    std::fputs("]]", file);
+  }
   std::fputs("}\n", file);
   return file.finish();
 }
@@ -186,22 +217,30 @@ bool Recorder::writePmu(const std::string &path, Device &device) const {
   File file(path);
   if (!file)
     return false;
-  // The host's cores have no such units: the columns are there and zero, as in the simulator.
-  std::fputs("thread_id,core_id,task_id,func_id,core_type,pmu_total_cycles,cube_cycles,"
-             "vector_cycles,scalar_cycles,mte1_cycles,mte2_cycles,mte3_cycles,event_type\n",
-             file);
+  // The NPU's units do not exist here: the event columns are what the host counts while the kernel
+  // runs. A counter the machine does not give says so in its name.
+  constexpr const char *names[PerfValues::kHardware] = {"host_cycles", "host_instructions",
+                                                        "host_cache_misses", "host_branch_misses"};
+  std::fputs("thread_id,core_id,task_id,func_id,core_type,pmu_total_cycles", file);
+  uint32_t available = PerfCounters::available();
+  for (uint32_t i = 0; i < PerfValues::kHardware; ++i)
+    std::fprintf(file, ",%s%s", names[i], available >> i & 1 ? "" : "_unavailable");
+  std::fputs(",host_cpu_ns,host_page_faults,event_type\n", file);
   const Geometry &geometry = device.geometry();
   double scale = static_cast<double>(geometry.timerHz) / 1e9 * device.nanosecondsPerTick();
   for (uint32_t i = 0; i < device.numExecutors(); ++i)
     if (const TraceRing *ring = device.executor(i)->storedTrace())
-      ring->forEach([&](const TraceEvent &event) {
+      ring->forEachCounted([&](const TraceEvent &event, const PerfValues &counted) {
         if ((event.taskId ^ tag_) >> 40)
           return;
-        std::fprintf(file, "%u,%u,0x%llx,%d,%d,%llu,0,0,0,0,0,0,%d\n", i,
-                     coreOf(geometry, i, event), U(event.taskId),
-                     callable_ ? callable_->kernelId(event.kernel) : -1,
+        std::fprintf(file, "%u,%u,0x%llx,%d,%d,%llu", i, coreOf(geometry, i, event),
+                     U(event.taskId), callable_ ? callable_->kernelId(event.kernel) : -1,
                      event.coreType == SIMPLER_AIC ? 0 : 1,
-                     U(static_cast<double>(event.end - event.begin) * scale), options_.pmu);
+                     U(static_cast<double>(event.end - event.begin) * scale));
+        for (uint64_t value : counted.hardware)
+          std::fprintf(file, ",%llu", U(value));
+        std::fprintf(file, ",%llu,%llu,%d\n", U(counted.cpuNanoseconds), U(counted.pageFaults),
+                     options_.pmu);
       });
   return file.finish();
 }

@@ -8,17 +8,20 @@
 
 namespace simpler {
 
-void Device::startTrace() {
+void Device::startTrace(TraceDetail detail) {
   std::lock_guard lock(executorsMutex_);
   traceTicks_ = ticks();
   traceNanoseconds_ = nanoseconds();
+  traceDetail_ = detail;
   tracing_.store(true);
   for (uint32_t i = 0; i < numExecutors(); ++i) {
     if (TraceRing *ring = executor(i)->storedTrace()) {
-      ring->clear();
+      ring->reset(detail);
       executor(i)->resumeTrace();
     } else {
-      executor(i)->setTrace(std::make_unique<TraceRing>());
+      auto fresh = std::make_unique<TraceRing>();
+      fresh->reset(detail);
+      executor(i)->setTrace(std::move(fresh));
     }
   }
 }

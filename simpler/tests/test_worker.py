@@ -444,6 +444,16 @@ def test_one_run_writes_all_files(worker, tmp_path):
     with open(tmp_path / "out/pmu.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [r["func_id"] for r in rows].count("0") == 2 and len(rows) == 3
+    assert all(int(r["host_cpu_ns"]) > 0 and int(r["pmu_total_cycles"]) >= 0 for r in rows)
+    for name in ("cycles", "instructions", "cache_misses", "branch_misses"):
+        counted = [r.get(f"host_{name}", r.get(f"host_{name}_unavailable")) for r in rows]
+        assert (f"host_{name}_unavailable" in rows[0]) == (counted == ["0"] * 3)
+    phases = [p for thread in lane["aicpu_scheduler_phases"] for p in thread]
+    assert [p["kind"] for p in phases].count("complete") == 3
+    assert {"complete", "dispatch"} <= {p["kind"] for p in phases}
+    assert all(p["start_cycles"] <= p["end_cycles"] for p in phases)
+    (submits,) = lane["aicpu_orchestrator_phases"]
+    assert [(s["submit_idx"], s["task_id"]) for s in submits] == list(enumerate(ids))
     dump = json.loads((tmp_path / "out/args_dump/args_dump.json").read_text())
     raw = (tmp_path / "out/args_dump/args.bin").read_bytes()
     last = [a for a in dump["args"] if a["stage"] == "after_completion"][-1]
