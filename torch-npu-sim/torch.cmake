@@ -28,6 +28,7 @@ pto_library(torch_npu SHARED
        src/torch/Serialization.cpp
        src/torch/Profiler.cpp
        src/torch/KernelRows.cpp
+       src/torch/Recurrent.cpp
        src/torch/OpCommand.cpp
   LINK npu_runtime npu_torch)
 # Headers of kineto include each other without their folder.
