@@ -301,6 +301,8 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee,
       return mismatch("is a tensor in memory");
     if (spec.dtype && *spec.dtype != v.dtype)
       return mismatch("has " + nameOf(*spec.dtype) + " elements");
+    if (spec.layout == TensorLayout::NZ && v.layout != spec.layout)
+      return mismatch("has the layout NZ");
     if (spec.shape && spec.shape->size() != v.rank())
       return mismatch("has rank " + llvm::Twine(spec.shape->size()));
     std::vector<ExtentSpec> shape;
@@ -326,6 +328,7 @@ KernelInfo *Walker::kernelFor(const Node &node, const Function &callee,
     out << ";" << typeOf(shaped(Val::Tensor, v.dtype, v.shape));
     for (int64_t stride : v.strides)
       out << "," << stride;
+    out << "," << int(v.layout);
     params.push_back(std::move(spec));
   }
   auto [it, isNew] = m.kernels.try_emplace(key);

@@ -224,8 +224,66 @@ def test_the_folder_keeps_the_layout(tmp_path):
             .replace("return y", "w = pl.store(pl.load(w, [0, 0], [64, 32]), [0, 0], w)\n        return y", 1),
             "is written; NZ parameters are read only|takes an NZ parameter as it lies",
         ),
+        (
+            product(16, 64, 32, "FP16").replace("pl.FP16, pl.NZ]", "pl.FP16]")
+            .replace("w: pl.Tensor[[64, 32], pl.FP16]", "w: pl.Tensor[[64, 32], pl.FP16, pl.NZ]", 1),
+            r"'kernel': parameter 'w' has the layout NZ, the argument is",
+        ),
+        (
+            product(16, 64, 32, "FP16").replace("self.kernel(a, w, y)",
+                                                "self.kernel(a, w[0:64, 0:32], y)"),
+            "pl.slice of an NZ parameter; pass it whole",
+        ),
+        (
+            product(16, 64, 32, "FP16").replace("y = self.kernel(a, w, y)",
+                                                "n = pl.read(w, [0, 0])\n        y = self.kernel(a, w, y)"),
+            "pl.read of an NZ parameter; pass it whole",
+        ),
     ],
 )  # fmt: skip
 def test_what_blocks_do_not_allow(text, message):
     with pytest.raises(pypto.Error, match=message):
         ir.compile(parse(text))
+
+
+TWICE = """
+import pypto.language as pl
+
+
+@pl.program
+class Twice:
+    @pl.function(type=pl.FunctionType.InCore)
+    def copy(self, w: pl.Tensor[[16, 32], pl.FP16], y: pl.Out[pl.Tensor[[16, 32], pl.FP16]]):
+        y = pl.store(pl.load(w, [0, 0], [16, 32]), [0, 0], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, plain: pl.Tensor[[16, 32], pl.FP16], w: pl.Tensor[[16, 32], pl.FP16, pl.NZ],
+             y: pl.Out[pl.Tensor[[16, 32], pl.FP16]], z: pl.Out[pl.Tensor[[16, 32], pl.FP16]]):
+        y = self.copy(plain, y)
+        z = self.copy(w, z)
+        return y, z
+"""
+
+
+def test_one_kernel_serves_both_layouts():
+    x = torch.randn(16, 32).half()
+    y, z = ir.compile(parse(TWICE))(x, blocked(x))
+    assert torch.equal(y, x) and torch.equal(z, x)
+
+
+@pl.jit
+def windows(
+    a: pl.Tensor[[16, 64], pl.FP16],
+    w: pl.Tensor[[64, 32], pl.FP16, pl.NZ],
+    y: pl.Out[pl.Tensor[[16, 32], pl.FP32]],
+):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.matmul(a[:, 0:32], w[32:64, :], out_dtype=pl.FP32)
+    return y
+
+
+def test_windows_of_values():
+    a, w, y = torch.randn(16, 64).half(), torch.randn(64, 32).half(), torch.empty(16, 32)
+    windows(a, blocked(w), y)
+    torch.testing.assert_close(y, a[:, :32].float() @ w[32:].float(), rtol=1e-3, atol=1e-2)
