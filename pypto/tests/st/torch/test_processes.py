@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
+import time
 
 import pypto.torch
 import torch
@@ -17,17 +19,21 @@ op = pypto.torch.register("pypto_test", "add", add)
 
 
 def test_threads_streams_kernels_copies_and_frees():
-    """8 threads on 4 streams: every result is right although memory changes hands all the time."""
+    """8 threads on 4 streams: every result is right although memory changes hands all the time.
+
+    NPU_STRESS_SECONDS makes it longer (60 nightly).
+    """
     adding = pypto.torch.register("pypto_test", "stress_add", add)
     scaling = pypto.torch.register("pypto_test", "stress_scale", scale)
     streams = [torch.npu.Stream() for _ in range(4)]
     wrong: list[str] = []
+    end = time.monotonic() + float(os.environ.get("NPU_STRESS_SECONDS", "5"))
 
     def work(seed):
         choice = random.Random(seed)
         generator = torch.Generator().manual_seed(seed)
         try:
-            for _ in range(60):
+            while time.monotonic() < end:
                 with torch.npu.stream(streams[choice.randrange(4)]):
                     n = choice.choice([1, 16, 33, 200])
                     host = torch.randn(n, COLS, generator=generator)
@@ -51,6 +57,22 @@ def test_threads_streams_kernels_copies_and_frees():
     torch.npu.synchronize()
     assert not wrong
     assert torch.npu.memory_allocated() == before
+
+
+def test_kernels_in_a_profile():
+    """A launch and an operator are rows of the device, under the kernel's name."""
+    adding = pypto.torch.register("pypto_test", "stress_add", add)
+    x = torch.randn(64, COLS, device="npu")
+    out = torch.empty_like(x)
+    adding(x, x)
+    pypto.torch.launch(scale, x, 2.0, out)
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.PrivateUse1]
+    with torch.profiler.profile(activities=activities) as profile:
+        adding(x, x)
+        pypto.torch.launch(scale, x, 2.0, out)
+    device = [e.name for e in profile.events() if e.device_type != torch.autograd.DeviceType.CPU]
+    assert device == ["add", "scale"]
+    assert "pypto_test::stress_add" in [e.name for e in profile.events()]
 
 
 def test_exit_with_work_in_flight(run_python):
