@@ -422,8 +422,7 @@ RecordEvent TPOP(P &pipe, Entry &entry);
 template <AnyPipe P, AnyGlobal Entry, TileSplitAxis Split>
 RecordEvent TALLOC(P &pipe, Entry &entry);
 template <AnyPipe P, TileSplitAxis Split> RecordEvent TFREE(P &pipe);
-template <AnyPipe P, AnyGlobal Entry, TileSplitAxis Split>
-RecordEvent TFREE(P &pipe, Entry &entry);
+template <AnyPipe P, AnyGlobal Entry, TileSplitAxis Split> RecordEvent TFREE(P &pipe, Entry &entry);
 template <typename Out> void SET_QUANT_SCALAR(float scale);
 template <AnyTile F> void SET_QUANT_VECTOR(F &scales);
 template <typename... Operands> void TSYNC(Operands &...operands);
