@@ -6,6 +6,7 @@ import lit.formats
 config.name = "ptoas"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".pto", ".mlir"]
+config.excludes = ["fuzz"]  # seeds of the fuzz targets, not tests
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.ptoas_obj_root
 checker = os.path.join(config.test_source_root, "check_text.py")
