@@ -243,6 +243,12 @@ def test_prepare_takes_examples_of_any_device():
     torch.testing.assert_close(out.cpu(), 4 * y.cpu())
 
 
+def test_prepare_with_a_wrong_number_of_arguments():
+    x = torch.empty(10, COLS)
+    with pytest.raises(TypeError, match=r"prepare\(add\) has 1 arguments, the kernel 3 parameters"):
+        pypto.torch.prepare(add, x)
+
+
 def test_launch_of_something_unprepared_in_a_capture():
     @pl.jit
     def fresh(x: pl.Tensor[[N, COLS], pl.FP32], out: pl.Out[pl.Tensor[[N, COLS], pl.FP32]]):

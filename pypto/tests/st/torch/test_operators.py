@@ -110,6 +110,17 @@ def test_the_same_again_and_another_one(name):
         pypto.torch.register("pypto_test", name, silu)
 
 
+def test_a_name_of_another_library():
+    with pytest.raises(ValueError, match="aten::add: torch has one of this name"):
+        pypto.torch.register("aten", "add", add)
+
+
+@pytest.mark.parametrize("example", [(1,), 5])
+def test_examples_that_are_no_arguments(name, example):
+    with pytest.raises(TypeError, match="example"):
+        pypto.torch.register("pypto_test", name, silu, example=example)
+
+
 @pytest.mark.parametrize("bad", ["", "1x", "a-b", "class", "_pypto_x"])
 def test_names_that_are_refused(bad):
     with pytest.raises(ValueError):
@@ -141,8 +152,13 @@ def test_rules_for_outputs_are_checked(name):
         ({"out": "z"}, "no tensor that a call passes"),
         ({"out": [1]}, "rank 2"),
         ({"out": [("x", 3), 64]}, "no axis 3"),
+        ({"out": [("x", 0), 32]}, "axis 1 of out the extent 32, the kernel says 64"),
+        ({"out": 5}, r"outputs\['out'\] cannot be 5"),
+        ({"out": [("x", 0, 1), 64]}, "cannot be .'x', 0, 1."),
+        ({"out": [-1, 64]}, "cannot be -1"),
+        ("out", "outputs is a str, it takes a dict"),
     ]:
-        with pytest.raises(ValueError, match=text):
+        with pytest.raises((ValueError, TypeError), match=text):
             pypto.torch.register("pypto_test", name, silu, outputs=rule)
     op = pypto.torch.register("pypto_test", name, silu, outputs={"out": [("x", 0), 64]})
     torch.testing.assert_close(op(torch.ones(2, COLS)), F.silu(torch.ones(2, COLS)))
@@ -188,6 +204,29 @@ def test_backward_that_raises_or_gives_too_much(name):
     op = pypto.torch.register("pypto_test", name + "f", silu, backward=fails)
     with pytest.raises(KeyError, match="mine"):
         op(x).sum().backward()
+
+
+@DEVICES
+def test_backward_of_a_wrong_shape(name, device):
+    op = pypto.torch.register(
+        "pypto_test", name, add, backward=lambda grad_out: (None, grad_out[:2])
+    )
+    x, y = rows(device), rows(device, grad=True)
+    with pytest.raises(
+        ValueError, match=r"gradient of shape \[2, 64\] for parameter 'y', .* \[33, 64\]"
+    ):
+        op(x, y).sum().backward()
+
+
+@pytest.mark.parametrize("backward", [None, sigmoid_rule])
+def test_forward_mode_is_refused(name, backward):
+    """A tangent that is dropped would be a derivative of zero."""
+    op = pypto.torch.register("pypto_test", name, silu, backward=backward)
+    x = rows("cpu")
+    with pytest.raises(NotImplementedError, match="parameter 'x' has a tangent"):
+        torch.func.jvp(op, (x,), (x,))
+    with torch.autograd.forward_ad.dual_level(), torch.no_grad():
+        torch.testing.assert_close(op(x), F.silu(x))
 
 
 @DEVICES

@@ -124,6 +124,41 @@ print("parent:", op(x, x).cpu().sum().item())
     assert f"parent: {64 * COLS * 2:.1f}" in output
 
 
+def test_kernel_mode_and_its_end(run_python):
+    """Launches claim no mode, go on after init(), and stop when the process's context is closed."""
+    code, output = run_python(
+        REGISTER
+        + """
+x = torch.ones(64, COLS, device="npu")
+out = torch.empty_like(x)
+pypto.torch.launch(add, x, x, out)
+pypto.torch.init()
+pypto.torch.launch(add, x, x, out)
+print("ready", out.sum().item(), op(x, x).sum().item(), op(x.cpu(), x.cpu()).sum().item())
+try:
+    add(x.cpu(), x.cpu(), out.cpu())
+except RuntimeError as error:
+    print("direct:", error)
+
+from pypto.runtime.kernel import context
+
+context.manager().close()
+for call in (lambda: pypto.torch.launch(add, x, x, out), lambda: op(x, x)):
+    try:
+        call()
+    except RuntimeError as error:
+        print("closed:", error)
+print("readable", x.sum().item())
+""",
+        PYPTO_SKIP_RUNTIME_PIN_CHECK="1",
+    )
+    assert code == 0, output
+    assert "ready 8192.0 8192.0 8192.0" in output
+    assert "direct: Cannot initialize PROGRAM mode" in output
+    assert output.count("closed: kernel add is not launched: the process's kernel context") == 2
+    assert "readable 4096.0" in output
+
+
 def test_spawned_child(run_python, tmp_path):
     program = tmp_path / "spawned.py"
     program.write_text(
