@@ -15,7 +15,7 @@ from figure import Figure, in_turns
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "torch-npu-sim/python"))
 
-LARGE, SMALL = 256, 16
+LARGE, SMALL = 512, 16
 
 
 @pl.jit
@@ -24,9 +24,9 @@ def add(
     y: pl.Tensor[[LARGE, LARGE], pl.FP32],
     out: pl.Out[pl.Tensor[[LARGE, LARGE], pl.FP32]],
 ):
-    for block in pl.spmd(LARGE // 64, name_hint="add"):
-        r = block * 64
-        out[r : r + 64, 0:LARGE] = pl.add(x[r : r + 64, 0:LARGE], y[r : r + 64, 0:LARGE])
+    for block in pl.spmd(LARGE // 32, name_hint="add"):
+        r = block * 32
+        out[r : r + 32, 0:LARGE] = pl.add(x[r : r + 32, 0:LARGE], y[r : r + 32, 0:LARGE])
     return out
 
 
