@@ -122,6 +122,9 @@ static uint64_t outsideLimit() {
 }
 
 void SimplerRun::watch() try {
+#ifdef SIMPLER_EXPLORE // simulated threads rest while they wait for their turn
+  return;
+#endif
   uint64_t executed = 0, now = nanoseconds();
   for (uint32_t i = 0; i < device_.numExecutors(); ++i)
     if (Executor *other = device_.executor(i))

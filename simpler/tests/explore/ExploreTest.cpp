@@ -84,36 +84,57 @@ struct World {
 };
 World *world = nullptr;
 
+void submitSteps(SimplerRun &run, bool reads) {
+  uint32_t shape[1] = {kCells}, one[1] = {1};
+  ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
+  for (size_t i = 0; i < program->steps.size(); ++i) {
+    const Program::Step &step = program->steps[i];
+    uint32_t from[1] = {static_cast<uint32_t>(step.read)},
+             to[1] = {static_cast<uint32_t>(step.write)};
+    ChipTensor in = all.view(one, from), out = all.view(one, to);
+    const ChipTensor *tensors[2] = {&in, &out};
+    uint8_t tags[2] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
+    uint64_t scalar = i;
+    SimplerLaunch launch{};
+    launch.block_num = step.blocks;
+    Submission submission;
+    submission.kernels[1] = &kStep;
+    submission.tensors = tensors;
+    submission.tags = tags;
+    submission.numTensors = 2;
+    submission.scalars = &scalar;
+    submission.numScalars = 1;
+    submission.launch = &launch;
+    run.submit(submission);
+    if (reads && (*world->random)() % 5 == 0) {
+      int64_t index[1] = {0};
+      run.getElement(out, index, 1);
+    }
+  }
+}
+
 void orchestrate(void *) {
   world->status = runOrchestration(
       world->device, RunOptions(),
       [](SimplerRun &run) {
-        uint32_t shape[1] = {kCells}, one[1] = {1};
-        ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
-        for (size_t i = 0; i < program->steps.size(); ++i) {
-          const Program::Step &step = program->steps[i];
-          uint32_t from[1] = {static_cast<uint32_t>(step.read)},
-                   to[1] = {static_cast<uint32_t>(step.write)};
-          ChipTensor in = all.view(one, from), out = all.view(one, to);
-          const ChipTensor *tensors[2] = {&in, &out};
-          uint8_t tags[2] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
-          uint64_t scalar = i;
-          SimplerLaunch launch{};
-          launch.block_num = step.blocks;
-          Submission submission;
-          submission.kernels[1] = &kStep;
-          submission.tensors = tensors;
-          submission.tags = tags;
-          submission.numTensors = 2;
-          submission.scalars = &scalar;
-          submission.numScalars = 1;
-          submission.launch = &launch;
-          run.submit(submission);
-          if ((*world->random)() % 5 == 0) {
-            int64_t index[1] = {0};
-            run.getElement(out, index, 1);
-          }
+        if ((*world->random)() % 2) {
+          submitSteps(run, true);
+          return;
         }
+        // The same as a recorded graph: its nodes have another protocol.
+        uint32_t shape[1] = {kCells};
+        ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
+        const ChipTensor *boundary[1] = {&all};
+        const uint8_t tags[1] = {SIMPLER_ARG_INOUT};
+        static uint64_t key = 0;
+        GraphCall call;
+        call.id = ++key;
+        call.body = [](void *context) { submitSteps(*static_cast<SimplerRun *>(context), false); };
+        call.context = &run;
+        call.tensors = boundary;
+        call.tags = tags;
+        call.numTensors = 1;
+        run.submitGraph(call);
       },
       world->error);
   world->over = true;

@@ -2,10 +2,12 @@
 #include "TestRun.h"
 #include "simpler/kernel_context.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -455,6 +457,58 @@ TEST_P(Submit, KernelMayCallBack) {
               }
             }));
   EXPECT_EQ(std::vector<int32_t>(4, 20), x);
+}
+
+TEST(Worker, RunsInRunsEndWhereTheWorkerHasNoMoreContexts) {
+  static SimplerWorker *target;
+  static int deepest, refused;
+  WorkerPtr worker = makeWorker(2);
+  target = worker.get();
+  deepest = refused = 0;
+  static const SimplerKernel recurse{[](int64_t *args) {
+                                       int64_t depth = args[0];
+                                       int32_t status = run(target, [&](SimplerRun *r) {
+                                         deepest = std::max(deepest, static_cast<int>(depth));
+                                         submit(r, &recurse, {},
+                                                {static_cast<uint64_t>(depth + 1)});
+                                       });
+                                       refused += status == SIMPLER_BUSY;
+                                     },
+                                     "recurse", nullptr, 0, SIMPLER_AIV};
+  ASSERT_EQ(0, run(worker.get(), [&](SimplerRun *r) { submit(r, &recurse, {}, {1}); }));
+  EXPECT_EQ(63, deepest);
+  EXPECT_EQ(1, refused);
+}
+
+/// Kernels on one thread take 100 times as long as on the others: the others do more of them.
+TEST(Worker, AThreadThatIsMuchSlowerHoldsNobodyUp) {
+  WorkerPtr worker = makeWorker(3);
+  static std::atomic<std::thread::id> slow;
+  static std::atomic<int> onSlow, all;
+  slow = std::this_thread::get_id();
+  onSlow = all = 0;
+  static const SimplerKernel uneven{[](int64_t *args) {
+                                      bool here = std::this_thread::get_id() == slow.load();
+                                      onSlow += here;
+                                      ++all;
+                                      // Sleeping leaves the core to the others, as another core
+                                      // would.
+                                      usleep(here ? 20000 : 200);
+                                      ++*data<int32_t>(args, 0);
+                                    },
+                                    "uneven", nullptr, 0, SIMPLER_AIV};
+  std::vector<int32_t> x(40);
+  ChipTensor t = tensorOf(x);
+  ASSERT_EQ(0, run(worker.get(), [&](SimplerRun *r) {
+              for (int round = 0; round < 10; ++round)
+                for (uint32_t i = 0; i < 40; ++i) {
+                  ChipTensor cell = part(t, {1}, {i});
+                  submit(r, &uneven, {inout(cell)});
+                }
+            }));
+  EXPECT_EQ(std::vector<int32_t>(40, 10), x);
+  EXPECT_EQ(400, all);
+  EXPECT_LT(onSlow, 100); // a fair share would be 133
 }
 
 TEST(Worker, SeveralCallersShareOne) {
