@@ -5,6 +5,8 @@ Calls whose arguments match a program in memory never come here (pypto._core.JIT
 
 from __future__ import annotations
 
+import copyreg
+import operator
 from typing import Any
 
 from pypto import backend, bridge, cache, dtypes, executable
@@ -19,7 +21,11 @@ _CALLABLE = ("jit",)
 
 def make_function(record: Record):
     """The object that a `@pl.jit…` decorator puts in place of a function."""
-    return bridge.core().JITFunction(Implementation(record))
+    made = bridge.core().JITFunction(Implementation(record))
+    made.__module__ = made.impl.__module__
+    # As of Python's functions: a copy is the function itself, a pickle is its name.
+    copyreg.pickle(type(made), operator.attrgetter("impl.__qualname__"))
+    return made
 
 
 class Implementation:

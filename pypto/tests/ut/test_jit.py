@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -194,6 +196,20 @@ def test_arguments_are_compared_with_annotations(x, text, warm):
         scaled(*pair())
     with pytest.raises(TypeError, match=text):
         scaled(x, pair()[1])
+
+
+@pl.jit
+def module_level(x: pl.Tensor[[4, 4], pl.FP32], y: pl.Out[pl.Tensor[[4, 4], pl.FP32]]):
+    y[0:4, 0:4] = x[0:4, 0:4]
+    return y
+
+
+def test_copies_and_pickles_are_the_function():
+    """As of Python's functions, so that what holds a kernel can be copied."""
+    assert copy.deepcopy([module_level])[0] is module_level
+    assert copy.copy(module_level) is module_level
+    assert pickle.loads(pickle.dumps(module_level)) is module_level
+    assert module_level.__module__ == __name__
 
 
 def test_inline_functions_are_not_called_from_python():
