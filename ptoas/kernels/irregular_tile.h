@@ -10,10 +10,25 @@
 namespace ptoas::kernels {
 
 /// Numbers are part of the interface with generated code (lib/Target/Native/Elem.h).
-enum ElementType : int64_t { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64 };
+enum ElementType : int64_t {
+  F16,
+  BF16,
+  F32,
+  F64,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F8E4M3,
+  F8E5M2
+};
 
 inline unsigned elementBytes(int64_t type) {
-  constexpr unsigned bytes[] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+  constexpr unsigned bytes[] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1};
   return bytes[type];
 }
 

@@ -7,20 +7,37 @@
 
 namespace ptoas::native {
 
-enum class Elem : uint8_t { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64 };
+/// Eight-bit floats are carried as bytes; only conversions and products look into them.
+enum class Elem : uint8_t {
+  F16,
+  BF16,
+  F32,
+  F64,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F8E4M3,
+  F8E5M2
+};
 
 inline bool isFloat(Elem e) { return e <= Elem::F64; }
 /// Floats that are computed in single precision and rounded after each operation.
 inline bool isSigned(Elem e) { return e <= Elem::I64; }
 inline bool isInteger(Elem e) { return e >= Elem::I8; }
+inline bool isEightBitFloat(Elem e) { return e >= Elem::F8E4M3; }
 inline unsigned bitsOf(Elem e) {
-  constexpr uint8_t bits[] = {16, 16, 32, 64, 8, 16, 32, 64, 8, 16, 32, 64};
+  constexpr uint8_t bits[] = {16, 16, 32, 64, 8, 16, 32, 64, 8, 16, 32, 64, 8, 8};
   return bits[static_cast<unsigned>(e)];
 }
 inline unsigned bytesOf(Elem e) { return bitsOf(e) / 8; }
 
 /// Signless integers are signed (spec/ptoas.md 3). Nothing for types that tiles hold but no native
-/// code computes on (8-bit floats, packed 4-bit floats).
+/// code computes on (HiFloat, scales, packed 4-bit floats).
 inline std::optional<Elem> elemOf(mlir::Type type) {
   if (type.isF16())
     return Elem::F16;
@@ -30,6 +47,10 @@ inline std::optional<Elem> elemOf(mlir::Type type) {
     return Elem::F32;
   if (type.isF64())
     return Elem::F64;
+  if (llvm::isa<mlir::Float8E4M3FNType>(type))
+    return Elem::F8E4M3;
+  if (llvm::isa<mlir::Float8E5M2Type>(type))
+    return Elem::F8E5M2;
   if (type.isIndex())
     return Elem::I64;
   if (auto integer = llvm::dyn_cast<mlir::IntegerType>(type)) {

@@ -249,7 +249,10 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   const TileInfo &l = model.info(lhs), &r = model.info(rhs), &out = model.info(dst);
   flush();
   StringRef kernel;
-  if (l.elem == Elem::F32 && r.elem == Elem::F32 && out.elem == Elem::F32)
+  bool eightBits = isEightBitFloat(l.elem) && isEightBitFloat(r.elem) && out.elem == Elem::F32;
+  if (eightBits)
+    kernel = "pto_gemm_f32"; // of what the bytes stand for
+  else if (l.elem == Elem::F32 && r.elem == Elem::F32 && out.elem == Elem::F32)
     kernel = "pto_gemm_f32";
   else if (l.elem == Elem::BF16 && r.elem == Elem::BF16 && out.elem == Elem::F32)
     kernel = "pto_gemm_bf16";
@@ -278,6 +281,18 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   if (mlir::Value biasTile = op.getNamedOperand("bias"))
     bias = readTile(biasTile).base;
   TileView a = readTile(lhs), w = readTile(rhs);
+  if (eightBits) {
+    // The part that the product reads: a tile read in place has no more.
+    auto widen = [&](TileView &view, const TileInfo &tile, Value *rows, Value *cols) {
+      Value *wide = privateStorage(tile.rows * tile.cols * 4);
+      callRuntime("pto_widen_fp8",
+                  {wide, index(tile.cols), view.base, view.rowStride, view.colStride, rows, cols,
+                   b.getInt32(tile.elem == Elem::F8E5M2)});
+      view = {wide, index(tile.cols), index(1), nullptr, {}};
+    };
+    widen(a, l, m, k);
+    widen(w, r, k, n);
+  }
   callRuntime(kernel, {m, n, k, a.base, a.rowStride, a.colStride, w.base, w.rowStride, w.colStride,
                        c, index(out.rowStride), bias, b.getInt32(accumulate)});
   return true;

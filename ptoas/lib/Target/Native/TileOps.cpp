@@ -223,6 +223,17 @@ FailureOr<bool> FunctionEmitter::emitRegular(pto::TileOpInterface op) {
     return finish(std::move(nest));
   }
   if (name == "cvt") {
+    mlir::Value src = op.getNamedOperand("src");
+    if (isEightBitFloat(model.info(src).elem) || isEightBitFloat(model.info(dst).elem)) {
+      flush();
+      auto saturation = enumOf<pto::SaturationModeAttr>(op, "sat_mode");
+      callRuntime(
+          "pto_convert_fp8",
+          {describe(dst), describe(src),
+           b.getInt32(enumOf<pto::RoundModeAttr>(op, "rmode").value_or(unsigned(Round::CastRint))),
+           b.getInt32(saturation == unsigned(pto::SaturationMode::On))});
+      return true;
+    }
     auto nest = newNest(op, dst);
     Elem from = in(*nest, "src"), to = nest->out.elem;
     auto mode = static_cast<Round>(

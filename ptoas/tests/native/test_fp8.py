@@ -1,0 +1,125 @@
+"""Eight-bit floats: conversions bit for bit as ml_dtypes has them, copies, products."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from native import DTYPES, Code, Program
+
+FORMATS = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+
+
+def convert(values, src: str, dst: str, attrs: str, dtypes):
+    rows, cols = values.shape
+    p = Program()
+    px, py = p.pointer(src), p.pointer(dst)
+    a, b = p.tile(src, rows, cols), p.tile(dst, rows, cols)
+    p.load(p.view(px, src, [rows, cols]), a)
+    p.op("tcvt", [a], [b], inside=attrs)
+    p.store(b, p.view(py, dst, [rows, cols]))
+    out = np.zeros((rows, cols), dtypes[dst])
+    Code(p.text())("f", values, out)
+    return out
+
+
+ALL = {**DTYPES, **FORMATS}
+RINT = "rmode = #pto<round_mode RINT>, sat_mode = #pto<saturation_mode {}>"
+
+
+def interesting() -> np.ndarray:
+    """Every half-precision number, which has all ties of both formats, and more in single precision."""
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+    rng = np.random.default_rng(0)
+    wide = (rng.uniform(-1, 1, 32768) * np.exp2(rng.uniform(-20, 18, 32768))).astype(np.float32)
+    near = np.nextafter(halves[:32768], np.float32(np.inf))
+    return np.concatenate([halves, wide, near]).reshape(512, 256)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_narrowing_is_exact(name):
+    x = interesting()
+    with np.errstate(all="ignore"):
+        want = x.astype(FORMATS[name])
+    for half in (slice(0, 256), slice(256, 512)):
+        got = convert(x[half].copy(), "f32", name, RINT.format("OFF"), ALL)
+        is_nan = np.isnan(want[half].astype(np.float32))
+        np.testing.assert_array_equal(np.isnan(got.astype(np.float32)), is_nan)
+        np.testing.assert_array_equal(
+            got.view(np.uint8)[~is_nan], want[half].view(np.uint8)[~is_nan]
+        )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_saturation(name):
+    largest = float(ml_dtypes.finfo(FORMATS[name]).max)
+    x = np.array([[1e6, -1e6, np.inf, -np.inf, largest, largest * 1.5, 0.0, 1.0] * 4], np.float32)
+    got = convert(x, "f32", name, RINT.format("ON"), ALL).astype(np.float32)
+    np.testing.assert_array_equal(got, np.clip(x, -largest, largest))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("dst", ["f32", "f16", "bf16"])
+def test_widening_is_exact(name, dst):
+    bits = np.arange(256, dtype=np.uint8).reshape(8, 32)
+    got = convert(bits.view(FORMATS[name]), name, dst, "rmode = #pto<round_mode NONE>", ALL)
+    want = bits.view(FORMATS[name]).astype(np.float32)
+    np.testing.assert_array_equal(got.astype(np.float32), want)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("shape", [(1, 32, 1, 1), (4, 64, 4, 64), (5, 64, 5, 33), (3, 32, 0, 7)])
+def test_copies_keep_bytes(name, shape):
+    rows, cols, vr, vc = shape
+    x = np.random.default_rng(1).integers(0, 256, (rows, cols)).astype(np.uint8)
+    p = Program()
+    px, py = p.pointer(name), p.pointer(name)
+    t = p.tile(name, rows, cols, vr, vc)
+    p.load(p.view(px, name, [rows, cols], sizes=[vr, vc]), t)
+    p.store(t, p.view(py, name, [rows, cols], sizes=[vr, vc]))
+    y = np.full((rows, cols), 7, np.uint8)
+    Code(p.text())("f", x, y)
+    want = np.full((rows, cols), 7, np.uint8)
+    want[:vr, :vc] = x[:vr, :vc]
+    np.testing.assert_array_equal(y, want)
+
+
+PRODUCT = """
+module attributes {{pto.target_arch = "a5"}} {{
+  func.func @f(%x: !pto.ptr<{0}>, %w: !pto.ptr<{0}>, %y: !pto.ptr<f32>) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %xv = pto.make_tensor_view %x, shape = [%c16, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?x{0}>
+    %wv = pto.make_tensor_view %w, shape = [%c64, %c32], strides = [%c32, %c1] : !pto.tensor_view<?x?x{0}>
+    %yv = pto.make_tensor_view %y, shape = [%c16, %c32], strides = [%c32, %c1] : !pto.tensor_view<?x?xf32>
+    %xp = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x?x{0}> -> !pto.partition_tensor_view<16x64x{0}>
+    %wp = pto.partition_view %wv, offsets = [%c0, %c0], sizes = [%c64, %c32] : !pto.tensor_view<?x?x{0}> -> !pto.partition_tensor_view<64x32x{0}>
+    %yp = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c16, %c32] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x32xf32>
+    %xm = pto.alloc_tile : !pto.tile_buf<mat, 16x64x{0}, blayout=col_major, slayout=row_major>
+    %wm = pto.alloc_tile : !pto.tile_buf<mat, 64x32x{0}, blayout=col_major, slayout=row_major>
+    %l = pto.alloc_tile : !pto.tile_buf<left, 16x64x{0}, blayout=col_major, slayout=row_major>
+    %r = pto.alloc_tile : !pto.tile_buf<right, 64x32x{0}, slayout=col_major>
+    %a = pto.alloc_tile : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+    pto.tload ins(%xp : !pto.partition_tensor_view<16x64x{0}>) outs(%xm : !pto.tile_buf<mat, 16x64x{0}, blayout=col_major, slayout=row_major>)
+    pto.tload ins(%wp : !pto.partition_tensor_view<64x32x{0}>) outs(%wm : !pto.tile_buf<mat, 64x32x{0}, blayout=col_major, slayout=row_major>)
+    pto.tmov ins(%xm : !pto.tile_buf<mat, 16x64x{0}, blayout=col_major, slayout=row_major>) outs(%l : !pto.tile_buf<left, 16x64x{0}, blayout=col_major, slayout=row_major>)
+    pto.tmov ins(%wm : !pto.tile_buf<mat, 64x32x{0}, blayout=col_major, slayout=row_major>) outs(%r : !pto.tile_buf<right, 64x32x{0}, slayout=col_major>)
+    pto.tmatmul ins(%l, %r : !pto.tile_buf<left, 16x64x{0}, blayout=col_major, slayout=row_major>, !pto.tile_buf<right, 64x32x{0}, slayout=col_major>) outs(%a : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
+    pto.tstore ins(%a : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>) outs(%yp : !pto.partition_tensor_view<16x32xf32>)
+    return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_product(name):
+    rng = np.random.default_rng(2)
+    x, w = (
+        rng.uniform(-2, 2, s).astype(np.float32).astype(FORMATS[name]) for s in [(16, 64), (64, 32)]
+    )
+    y = np.zeros((16, 32), np.float32)
+    Code(PRODUCT.format(name))("f", x, w, y)
+    np.testing.assert_allclose(y, x.astype(np.float64) @ w.astype(np.float64), rtol=1e-5, atol=1e-5)
