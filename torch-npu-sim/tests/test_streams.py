@@ -29,6 +29,13 @@ def test_stream_of_another_device_switches_and_restores():
     assert torch.npu.current_stream(1) == torch.npu.default_stream(1)
 
 
+def test_set_stream_makes_its_device_current():
+    s = torch.npu.Stream(device=1)
+    torch.npu.set_stream(s)
+    assert torch.npu.current_device() == 1 and torch.npu.current_stream() == s
+    assert torch.ones(1, device="npu").device == torch.device("npu", 1)
+
+
 def test_operators_wait_behind_a_gate(ext):
     s = torch.npu.Stream()
     with torch.npu.stream(s):

@@ -124,8 +124,9 @@ def default_stream(device: Any = None) -> Stream:
 
 
 def set_stream(stream: Stream | None) -> None:
-    """Makes a stream the thread's current one on its device; prefer `torch.npu.stream`."""
+    """Makes a stream and its device the thread's current ones; prefer `torch.npu.stream`."""
     if stream is not None:
+        _C._npu_setDevice(stream.device_index)
         _C._npu_setStream(stream.device_index, stream.stream_id)
 
 
