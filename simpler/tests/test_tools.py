@@ -84,6 +84,12 @@ def test_a_swimlane_becomes_a_trace_with_names_and_arrows(run, capsys):
     assert all(arrows[i]["ts"] <= tips[i]["ts"] for i in arrows)
     named = {e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert named == {"orchestrator", "AICPU scheduler", "scheduler view", "worker view"}
+    submits = [e for e in events if e["ph"] == "X" and e["pid"] == swimlane_converter.ORCHESTRATOR]
+    assert [s["name"] for s in submits if s["name"].startswith("submit(")] == [
+        f"submit(r0t{i})" for i in range(3)
+    ]
+    phases = [e for e in events if e["ph"] == "X" and e["pid"] == swimlane_converter.SCHEDULER]
+    assert {p["name"] for p in phases} >= {"complete"}
     # Times: cycles at the platform's frequency.
     lane = read_swimlane(run / "chip_swimlane_records.json")
     rows = json.loads((run / "chip_swimlane_records.json").read_text())["aicore_tasks"]
@@ -186,7 +192,8 @@ def test_critical_paths_end_with_the_task_that_joins(run, capsys):
     assert observed["path"][0]["task_id"] == last
     assert "# Critical path" in (run / "critical_path.md").read_text()
     assert sched_overhead_analysis.main([str(run)]) == 0
-    assert "busy" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "busy" in text and "scheduler complete: " in text
 
 
 # -- dumps and scopes -------------------------------------------------------------------------------------------------
