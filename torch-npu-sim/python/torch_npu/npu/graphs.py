@@ -121,11 +121,19 @@ def make_graphed_callables(
         )[0]
     pool = pool or graph_pool_handle()
 
-    def make(function, sample):
-        if any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in sample):
+    def refuse_gradients(what, values):
+        if torch.is_grad_enabled() and any(
+            isinstance(value, torch.Tensor) and value.requires_grad for value in values
+        ):
             raise RuntimeError(
-                "make_graphed_callables: sample arguments that need gradients are not supported"
+                f"make_graphed_callables: {what} that need gradients are not supported; "
+                "use requires_grad_(False), or torch.no_grad() around the calls"
             )
+
+    def make(function, sample):
+        parameters = function.parameters() if isinstance(function, torch.nn.Module) else ()
+        refuse_gradients("sample arguments", sample)
+        refuse_gradients("modules", parameters)
         side = Stream()
         side.wait_stream(current_stream())
         with StreamContext(side), torch.no_grad():
@@ -137,6 +145,7 @@ def make_graphed_callables(
             result = function(*sample)
 
         def replay(*args):
+            refuse_gradients("arguments", args)
             for static, new in zip(sample, args, strict=True):
                 if isinstance(static, torch.Tensor) and static is not new:
                     static.copy_(new)
