@@ -9,11 +9,16 @@
 
 namespace {
 
+/// Wraps around, as long chains of random tasks do.
+int32_t wrapped(uint64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
+uint64_t wide(int32_t value) { return static_cast<uint32_t>(value); }
+
 const SimplerKernel kAdd{[](int64_t *args) { // c += a + word
                            auto *a = data<int32_t>(args, 0), *c = data<int32_t>(args, 1);
                            uint32_t n = desc(args, 1).shapes[0];
                            for (uint32_t i = 0; i < n; ++i)
-                             c[i] += a[i] + static_cast<int32_t>(args[2]);
+                             c[i] =
+                                 wrapped(wide(c[i]) + wide(a[i]) + static_cast<uint64_t>(args[2]));
                          },
                          "add", nullptr, 0, SIMPLER_AIV};
 const SimplerKernel kCopy{[](int64_t *args) {
@@ -26,7 +31,7 @@ const SimplerKernel kCopy{[](int64_t *args) {
 const SimplerKernel kAffine{[](int64_t *args) { // x = 3 x + word
                               auto *x = data<int32_t>(args, 0);
                               for (uint32_t i = 0; i < desc(args, 0).shapes[0]; ++i)
-                                x[i] = 3 * x[i] + static_cast<int32_t>(args[1]);
+                                x[i] = wrapped(3 * wide(x[i]) + static_cast<uint64_t>(args[1]));
                             },
                             "affine", nullptr, 0, SIMPLER_AIV};
 
