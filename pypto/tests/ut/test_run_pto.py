@@ -143,6 +143,29 @@ def test_more_that_is_wrong(tmp_path):
         run_pto(SCALE, read_only, read_only, 16, 1.0)
 
 
+@pytest.mark.parametrize(
+    "given,message",
+    [
+        (np.zeros((16, 64), ">f4"), "elements of >f4, where the kernel needs f32"),
+        (torch._neg_view(torch.ones(16, 64)), "must be contiguous"),
+        (
+            torch.zeros(16, 64).to_sparse(),
+            "must be dense, got one with the layout torch.sparse_coo",
+        ),
+        ([[0.0] * 64] * 16, "not a list"),
+    ],
+)
+def test_memory_that_kernels_cannot_read(given, message):
+    with pytest.raises(PtoError, match=message):
+        run_pto(SCALE, given, np.zeros((16, 64), np.float32), 16, 1.0)
+
+
+@pytest.mark.parametrize("source", [b"module {}", None, ""])
+def test_sources_of_other_kinds(source):
+    with pytest.raises(PtoError, match="expected the path of a .pto file or its text, got"):
+        run_pto(source)
+
+
 def test_deadlock_is_an_error():
     text = (KERNELS / "level2/dense_relu.pto").read_text()
     lonely = text.replace("pto.tpush_to_aiv", "// pto.tpush_to_aiv", 1)

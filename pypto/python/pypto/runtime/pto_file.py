@@ -44,8 +44,14 @@ def _is_text(source: str) -> bool:
 
 
 def _read(source: str | os.PathLike) -> tuple[str, str]:
+    if not isinstance(source, str | os.PathLike):
+        raise PtoError(
+            f"expected the path of a .pto file or its text, got a {type(source).__name__}"
+        )
     if isinstance(source, str) and _is_text(source):
         return source, "<pto>"
+    if not str(source):
+        raise PtoError("expected the path of a .pto file or its text, got an empty string")
     try:
         return Path(source).read_text(), str(source)
     except (OSError, UnicodeDecodeError) as error:
@@ -66,11 +72,14 @@ def _memory(tensor: Any) -> tuple[int, int, str, bool, bool] | None:
         code = str(tensor.dtype).removeprefix("torch.")
         if tensor.device.type != "cpu":
             raise PtoError(f"tensors must be in host memory, got one on {tensor.device}")
+        if str(tensor.layout) != "torch.strided":
+            raise PtoError(f"tensors must be dense, got one with the layout {tensor.layout}")
         return (
             tensor.data_ptr(),
             tensor.numel() * tensor.element_size(),
             code,
-            tensor.is_contiguous(),
+            # A view that is negated when it is read is not what its memory holds.
+            tensor.is_contiguous() and not tensor.is_neg(),
             True,
         )
     interface = getattr(tensor, "__array_interface__", None)
@@ -78,6 +87,8 @@ def _memory(tensor: Any) -> tuple[int, int, str, bool, bool] | None:
         return None
     address, read_only = interface["data"]
     code = interface["typestr"][1:]
+    if interface["typestr"][0] == ">" and tensor.dtype.itemsize > 1:
+        code = interface["typestr"]  # another byte order is no element type of a kernel
     if code.startswith("V"):  # ml_dtypes
         code = getattr(tensor.dtype, "name", code)
     return address, tensor.nbytes, code, tensor.flags.c_contiguous, not read_only
@@ -130,7 +141,7 @@ def run_pto(
             continue
         if memory is None:
             raise PtoError(
-                f"{what} is {type_}: give a torch tensor or a NumPy array, not {given!r}"
+                f"{what} is {type_}: give a torch tensor or a NumPy array, not a {type(given).__name__}"
             )
         address, size, code, contiguous, writable = memory
         if not contiguous:
