@@ -106,3 +106,19 @@ PTO_RUNTIME void pto_widen_fp8(float *out, int64_t outStride, const uint8_t *dat
     for (int64_t c = 0; c < cols; ++c)
       out[r * outStride + c] = table[data[r * rowStride + c * colStride]];
 }
+
+/// Multiplies groups of 32 along the columns (or the rows) with 2^(scale - 127); 255 is not a
+/// number.
+PTO_RUNTIME void pto_scale_groups(float *data, int64_t stride, int64_t rows, int64_t cols,
+                                  const uint8_t *scales, int64_t rowStride, int64_t colStride,
+                                  int32_t alongRows) {
+  constexpr int64_t group = 32;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) {
+      int64_t i = alongRows ? r / group : r, j = alongRows ? c : c / group;
+      uint8_t bits = scales[i * rowStride + j * colStride];
+      float scale =
+          bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, bits - 127);
+      data[r * stride + c] *= scale;
+    }
+}

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "irregular_tile.h"
 #include "ptoas/Target/Native/Cluster.h"
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sched.h>
 #include <vector>
 
@@ -143,6 +145,20 @@ static void print(const char *format, const char *text) {
   std::fputs(rest, stdout);
   std::fflush(stdout);
 }
+/// The code generator's own name for rounding to bfloat16, which it calls to store a bfloat16 value
+/// that it holds in single precision. libgcc has it from GCC 13 on only. The result is in the low
+/// bits of xmm0, as half precision is.
+PTO_RUNTIME _Float16 __truncsfbf2(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  uint16_t kept = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  if (value != value) // a carry must not turn NaN into zero
+    kept = bits >> 16 | 0x40;
+  _Float16 result;
+  std::memcpy(&result, &kept, sizeof result);
+  return result;
+}
+
 PTO_RUNTIME void pto_print_float(const char *format, double value) {
   char text[64];
   std::snprintf(text, sizeof(text), "%f", value);

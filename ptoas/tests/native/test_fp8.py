@@ -123,3 +123,71 @@ def test_product(name):
     y = np.zeros((16, 32), np.float32)
     Code(PRODUCT.format(name))("f", x, w, y)
     np.testing.assert_allclose(y, x.astype(np.float64) @ w.astype(np.float64), rtol=1e-5, atol=1e-5)
+
+
+MX = """
+!M = !pto.tile_buf<mat, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>
+!K = !pto.tile_buf<mat, 64x32xf8E4M3FN, blayout=col_major, slayout=row_major>
+!L = !pto.tile_buf<left, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>
+!R = !pto.tile_buf<right, 64x32xf8E4M3FN, slayout=col_major>
+!A = !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!SM = !pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>
+!SK = !pto.tile_buf<mat, 2x32x!pto.f8E8M0, slayout=row_major, fractal=32>
+!SL = !pto.tile_buf<scaling, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>
+!SR = !pto.tile_buf<scaling, 2x32x!pto.f8E8M0, slayout=row_major, fractal=32>
+!T = !pto.tensor_view<?x?xf8E4M3FN>
+!TS = !pto.tensor_view<?x?x!pto.f8E8M0>
+!TF = !pto.tensor_view<?x?xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @f(%x: !pto.ptr<f8E4M3FN>, %w: !pto.ptr<f8E4M3FN>, %xs: !pto.ptr<!pto.f8E8M0>, %ws: !pto.ptr<!pto.f8E8M0>, %y: !pto.ptr<f32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %xv = pto.make_tensor_view %x, shape = [%c16, %c64], strides = [%c64, %c1] : !T
+    %wv = pto.make_tensor_view %w, shape = [%c64, %c32], strides = [%c32, %c1] : !T
+    %xsv = pto.make_tensor_view %xs, shape = [%c16, %c2], strides = [%c2, %c1] : !TS
+    %wsv = pto.make_tensor_view %ws, shape = [%c2, %c32], strides = [%c32, %c1] : !TS
+    %yv = pto.make_tensor_view %y, shape = [%c16, %c32], strides = [%c32, %c1] : !TF
+    %xp = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c16, %c64] : !T -> !pto.partition_tensor_view<16x64xf8E4M3FN>
+    %wp = pto.partition_view %wv, offsets = [%c0, %c0], sizes = [%c64, %c32] : !T -> !pto.partition_tensor_view<64x32xf8E4M3FN>
+    %xsp = pto.partition_view %xsv, offsets = [%c0, %c0], sizes = [%c16, %c2] : !TS -> !pto.partition_tensor_view<16x2x!pto.f8E8M0>
+    %wsp = pto.partition_view %wsv, offsets = [%c0, %c0], sizes = [%c2, %c32] : !TS -> !pto.partition_tensor_view<2x32x!pto.f8E8M0>
+    %yp = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c16, %c32] : !TF -> !pto.partition_tensor_view<16x32xf32>
+    %xm = pto.alloc_tile : !M
+    %wm = pto.alloc_tile : !K
+    %xsm = pto.alloc_tile : !SM
+    %wsm = pto.alloc_tile : !SK
+    %l = pto.alloc_tile : !L
+    %r = pto.alloc_tile : !R
+    %ls = pto.alloc_tile : !SL
+    %rs = pto.alloc_tile : !SR
+    %a = pto.alloc_tile : !A
+    pto.tload ins(%xp : !pto.partition_tensor_view<16x64xf8E4M3FN>) outs(%xm : !M)
+    pto.tload ins(%wp : !pto.partition_tensor_view<64x32xf8E4M3FN>) outs(%wm : !K)
+    pto.tload ins(%xsp : !pto.partition_tensor_view<16x2x!pto.f8E8M0>) outs(%xsm : !SM)
+    pto.tload ins(%wsp : !pto.partition_tensor_view<2x32x!pto.f8E8M0>) outs(%wsm : !SK)
+    pto.tmov ins(%xm : !M) outs(%l : !L)
+    pto.tmov ins(%wm : !K) outs(%r : !R)
+    pto.tmov ins(%xsm : !SM) outs(%ls : !SL)
+    pto.tmov ins(%wsm : !SK) outs(%rs : !SR)
+    pto.tmatmul.mx ins(%l, %ls, %r, %rs : !L, !SL, !R, !SR) outs(%a : !A)
+    pto.tmatmul.mx.acc ins(%a, %l, %ls, %r, %rs : !A, !L, !SL, !R, !SR) outs(%a : !A)
+    pto.tstore ins(%a : !A) outs(%yp : !pto.partition_tensor_view<16x32xf32>)
+    return
+  }
+}"""
+
+
+def test_product_with_shared_scales():
+    rng = np.random.default_rng(3)
+    f8 = FORMATS["f8E4M3FN"]
+    x, w = (rng.uniform(-2, 2, s).astype(np.float32).astype(f8) for s in [(16, 64), (64, 32)])
+    xs, ws = (rng.integers(120, 134, s).astype(np.uint8) for s in [(16, 2), (2, 32)])
+    y = np.zeros((16, 32), np.float32)
+    Code(MX)("f", x, w, xs, ws, y)
+    left = x.astype(np.float64) * np.exp2(np.repeat(xs.astype(np.float64) - 127, 32, axis=1))
+    right = w.astype(np.float64) * np.exp2(np.repeat(ws.astype(np.float64) - 127, 32, axis=0))
+    np.testing.assert_allclose(y, 2 * (left @ right), rtol=1e-5, atol=1e-4)

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from native import DTYPES, Code, CompileError, Program
+from native import DTYPES, Code, CompileError, Kernel, Program
 
 rng = np.random.default_rng(21)
 
@@ -256,6 +256,26 @@ def test_scalar_division_never_traps():
         assert out.tolist() == want
 
 
+def test_bfloat16_scalars_of_the_caller():
+    p = Program("a5")
+    x, y, z = p.pointer("bf16"), p.pointer("bf16"), p.pointer("bf16")
+    s = p.scalar("bf16")
+    t = p.tile("bf16", 8, 32)
+    p.load(p.view(x, "bf16", [8, 32]), t)
+    p.op("tadds", [t, (s, "bf16")], [t])
+    p.store(t, p.view(y, "bf16", [8, 32]))
+    p.emit(f"scf.for %i = {p.const(0)} to {p.const(4)} step {p.const(1)} {{")
+    p.emit(f"pto.store_scalar {s}, {z}[%i] : !pto.ptr<bf16>, bf16")
+    p.emit("}")
+    data = rng.standard_normal((8, 32)).astype(DTYPES["bf16"])
+    out, few = np.zeros_like(data), np.zeros(4, data.dtype)
+    Kernel(p.text())(data, out, few, -2.25)
+    np.testing.assert_array_equal(
+        out, (data.astype(np.float32) - np.float32(2.25)).astype(data.dtype)
+    )
+    np.testing.assert_array_equal(few.astype(np.float32), -2.25)
+
+
 @pytest.mark.parametrize(
     "lines,message",
     [
@@ -266,6 +286,11 @@ def test_scalar_division_never_traps():
             "reshaping a tile with boxes",
         ),
         ("%t = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf8E4M3FN>", "f8E4M3FN"),
+        (
+            "%far = arith.constant 9223372036854775776 : i64\n"
+            "%t = pto.alloc_tile addr = %far : !pto.tile_buf<vec, 8x32xf32>",
+            "at address 9223372036854775776 ends behind 524288 bytes",
+        ),
     ],
 )
 def test_refusals_name_the_reason(lines, message):

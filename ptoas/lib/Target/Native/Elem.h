@@ -3,6 +3,7 @@
 #define PTOAS_LIB_TARGET_NATIVE_ELEM_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "ptoas/Dialect/PTO/IR/PTOTypes.h"
 #include <optional>
 
 namespace ptoas::native {
@@ -37,7 +38,7 @@ inline unsigned bitsOf(Elem e) {
 inline unsigned bytesOf(Elem e) { return bitsOf(e) / 8; }
 
 /// Signless integers are signed (spec/ptoas.md 3). Nothing for types that tiles hold but no native
-/// code computes on (HiFloat, scales, packed 4-bit floats).
+/// code computes on (HiFloat, packed 4-bit floats).
 inline std::optional<Elem> elemOf(mlir::Type type) {
   if (type.isF16())
     return Elem::F16;
@@ -51,6 +52,9 @@ inline std::optional<Elem> elemOf(mlir::Type type) {
     return Elem::F8E4M3;
   if (llvm::isa<mlir::Float8E5M2Type>(type))
     return Elem::F8E5M2;
+  // Scales: the exponent as it is, 127 for one.
+  if (llvm::isa<mlir::Float8E8M0FNUType, mlir::pto::F8E8M0Type>(type))
+    return Elem::U8;
   if (type.isIndex())
     return Elem::I64;
   if (auto integer = llvm::dyn_cast<mlir::IntegerType>(type)) {

@@ -242,14 +242,13 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   bool gemv = name.consume_front("pto.tgemv");
   if (!gemv && !name.consume_front("pto.tmatmul"))
     return false;
-  if (name.contains("mx"))
-    return op->emitError("native target: no code for products with shared scales yet");
   mlir::Value lhs = op.getNamedOperand("lhs"), rhs = op.getNamedOperand("rhs");
   mlir::Value dst = op.getNamedOperand("dst");
   const TileInfo &l = model.info(lhs), &r = model.info(rhs), &out = model.info(dst);
   flush();
   StringRef kernel;
   bool eightBits = isEightBitFloat(l.elem) && isEightBitFloat(r.elem) && out.elem == Elem::F32;
+  mlir::Value scales[2] = {op.getNamedOperand("lhsScale"), op.getNamedOperand("rhsScale")};
   if (eightBits)
     kernel = "pto_gemm_f32"; // of what the bytes stand for
   else if (l.elem == Elem::F32 && r.elem == Elem::F32 && out.elem == Elem::F32)
@@ -283,15 +282,22 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   TileView a = readTile(lhs), w = readTile(rhs);
   if (eightBits) {
     // The part that the product reads: a tile read in place has no more.
-    auto widen = [&](TileView &view, const TileInfo &tile, Value *rows, Value *cols) {
+    auto widen = [&](TileView &view, const TileInfo &tile, Value *rows, Value *cols,
+                     unsigned side) {
       Value *wide = privateStorage(tile.rows * tile.cols * 4);
       callRuntime("pto_widen_fp8",
                   {wide, index(tile.cols), view.base, view.rowStride, view.colStride, rows, cols,
                    b.getInt32(tile.elem == Elem::F8E5M2)});
+      if (scales[side]) {
+        // One scale for 32 elements along K: columns of the left operand, rows of the right one.
+        TileView scale = readTile(scales[side]);
+        callRuntime("pto_scale_groups", {wide, index(tile.cols), rows, cols, scale.base,
+                                         scale.rowStride, scale.colStride, b.getInt32(side)});
+      }
       view = {wide, index(tile.cols), index(1), nullptr, {}};
     };
-    widen(a, l, m, k);
-    widen(w, r, k, n);
+    widen(a, l, m, k, 0);
+    widen(w, r, k, n, 1);
   }
   callRuntime(kernel, {m, n, k, a.base, a.rowStride, a.colStride, w.base, w.rowStride, w.colStride,
                        c, index(out.rowStride), bias, b.getInt32(accumulate)});

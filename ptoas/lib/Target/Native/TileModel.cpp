@@ -72,6 +72,9 @@ LogicalResult TileModel::finish(Operation &op, TileInfo info) {
   return success();
 }
 
+// Bytes of L1, the largest on-chip memory: level3 addresses end inside it.
+static constexpr int64_t largestMemory = 512 * 1024;
+
 LogicalResult TileModel::addAlloc(Operation &op, Value handle, pto::TileBufType type, Value addr,
                                   Value validRow, Value validCol, int64_t slots) {
   TileInfo info;
@@ -95,14 +98,17 @@ LogicalResult TileModel::addAlloc(Operation &op, Value handle, pto::TileBufType 
   if (std::optional<int64_t> at = constantOf(addr)) {
     if (*at < 0)
       return op.emitError("tile address ") << *at << " is negative";
+    if (bytes > largestMemory || *at > largestMemory - bytes)
+      return op.emitError("a tile of ") << bytes << " bytes at address " << *at << " ends behind "
+                                        << largestMemory << " bytes, the largest memory of a core";
     info.low = *at;
     info.high = *at + bytes;
     rootList[arena].bytes = std::max(rootList[arena].bytes, info.high);
   } else {
-    // Anywhere: give the arena the size of the largest hardware buffer.
+    // Anywhere in the memory.
     info.exact = false;
     info.dynamicStart = handle;
-    info.high = 512 * 1024;
+    info.high = largestMemory;
     rootList[arena].bytes = std::max<int64_t>(rootList[arena].bytes, info.high + bytes);
     info.high = rootList[arena].bytes;
   }

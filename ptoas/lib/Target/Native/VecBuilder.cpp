@@ -71,10 +71,10 @@ Value *VecBuilder::toMemory(Value *v, Elem e) const {
 }
 
 Value *VecBuilder::fromScalar(Value *v, Elem e) const {
-  if (e == Elem::BF16 && v->getType()->isBFloatTy()) {
-    Value *bits = b.CreateZExt(b.CreateBitCast(v, b.getInt16Ty()), b.getInt32Ty());
-    v = b.CreateBitCast(b.CreateShl(bits, 16), b.getFloatTy());
-  }
+  // Not by its bits: outside the block of its definition the code generator holds it in single
+  // precision, and would call a function to get at them.
+  if (e == Elem::BF16 && v->getType()->isBFloatTy())
+    v = b.CreateFPExt(v, b.getFloatTy());
   return splat(v);
 }
 
