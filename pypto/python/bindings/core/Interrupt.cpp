@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <pthread.h>
 
 namespace pypto::core {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 std::atomic<int> activeRuns{0};
 std::atomic<SimplerWorker *> workers[2]; // a2a3, a5
 struct sigaction previous;
+std::atomic<bool> inChild{false}; // of a fork, which has none of its parent's threads
 
 void onInterrupt(int signal, siginfo_t *info, void *context) {
   if (activeRuns.load(std::memory_order_relaxed) > 0)
@@ -50,8 +52,16 @@ SimplerWorker *workerOf(const std::string &arch) {
   SimplerWorker *worker = slot.load(std::memory_order_relaxed);
   if (worker)
     return worker;
-  worker = a5 ? simpler_worker_create("a5", static_cast<int32_t>(pto::knobs::SimplerThreads()))
-              : simpler_worker_default();
+  static int watched = pthread_atfork(nullptr, nullptr, [] {
+    for (auto &parents : workers)
+      parents = nullptr; // stays allocated: its threads cannot be joined here
+    activeRuns = 0;
+    inChild = true;
+  });
+  (void)watched;
+  worker = a5 || inChild ? simpler_worker_create(a5 ? "a5" : "a2a3sim",
+                                                 static_cast<int32_t>(pto::knobs::SimplerThreads()))
+                         : simpler_worker_default();
   slot.store(worker);
   if (worker && pto::trace::enabled())
     simpler_trace_start(worker);

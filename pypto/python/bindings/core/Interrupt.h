@@ -8,7 +8,7 @@
 namespace pypto::core {
 
 /// The worker that runs programs of an architecture ("a2a3", "a5"); made on first use and kept.
-/// Needs the GIL. Null when threads cannot be started.
+/// A forked child gets its own. Needs the GIL. Null when threads cannot be started.
 SimplerWorker *workerOf(const std::string &arch);
 
 /// While one lives, SIGINT also asks the worker to stop, so that `simpler_run` returns and Python

@@ -2,6 +2,7 @@
 #include "Pch.h"
 
 #include "Kernel.h"
+#include "simpler/error_codes.h"
 #include "support/Trace.h"
 
 #include <bit>
@@ -206,8 +207,19 @@ Frame::Frame(const Specialisation &program, Values values) : program_(&program) 
 
 void Frame::run() const {
   uint64_t begin = pto::trace::enabled() ? pto::trace::now() : 0;
-  int32_t code = simpler_run(program_->worker, program_->entry, tensors(),
-                             int32_t(program_->tensors), scalars(), int32_t(program_->scalars));
+  auto call = [&] {
+    return simpler_run(program_->worker.load(std::memory_order_relaxed), program_->entry, tensors(),
+                       int32_t(program_->tensors), scalars(), int32_t(program_->scalars));
+  };
+  int32_t code = call();
+  if (C10_UNLIKELY(code == SIMPLER_FORKED)) { // found before fork(): this process has its own
+    {
+      pybind11::gil_scoped_acquire gil;
+      if (SimplerWorker *own = coreApi().worker(program_->arch))
+        program_->worker = own;
+    }
+    code = call();
+  }
   if (begin)
     pto::trace::add("call", program_->name, begin, pto::trace::now());
   if (code)
@@ -274,6 +286,7 @@ void Kernel::add(PyObject *executable) {
   auto made = std::make_unique<Specialisation>();
   made->name = source->name;
   made->entry = source->entry;
+  made->arch = source->arch;
   made->worker = coreApi().worker(source->arch);
   TORCH_CHECK(made->worker,
               "cannot start the worker threads of a simulated device: ", simpler_last_error());

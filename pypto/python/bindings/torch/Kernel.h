@@ -51,7 +51,8 @@ struct Specialisation {
 
   std::string name;
   SimplerOrchFn entry = nullptr;
-  SimplerWorker *worker = nullptr;
+  std::string arch;
+  mutable std::atomic<SimplerWorker *> worker{nullptr}; // of this process, see Frame::run()
   std::vector<Arg> args;
   std::vector<std::string> dynamicNames;
   std::vector<int> returns;
