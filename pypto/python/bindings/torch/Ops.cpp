@@ -80,6 +80,7 @@ struct DeviceKernel final : c10::OperatorKernel {
 };
 
 variable_list applyPython(const BackwardRule &rule, const std::vector<c10::IValue> &arguments);
+void checkShapes(const Op &op, const variable_list &gradients);
 
 variable_list applyRule(const BackwardRule &rule, std::vector<c10::IValue> arguments) {
   if (!rule.handle)
@@ -191,6 +192,7 @@ struct Recorded : torch::autograd::Function<Recorded> {
     variable_list given = applyRule(rule, std::move(arguments));
     TORCH_CHECK_VALUE(given.size() == rule.targets.size(), op.name, ": its backward gave ",
                       given.size(), " gradients for ", rule.targets.size(), " tensors");
+    checkShapes(op, given);
     // One for each tensor argument, behind those of forward()'s other parameters.
     variable_list result(4);
     for (size_t i = 0; i < op.arguments.size(); ++i) {
@@ -206,6 +208,27 @@ struct Recorded : torch::autograd::Function<Recorded> {
   }
 };
 
+/// Autograd's own error would name neither operator nor parameter. Its edges are the tensor
+/// arguments.
+void checkShapes(const Op &op, const variable_list &gradients) {
+  auto node = torch::autograd::get_current_node();
+  for (size_t k = 0; node && k < gradients.size(); ++k) {
+    auto target = size_t(op.backward->targets[k]);
+    uint32_t edge = 0;
+    for (size_t i = 0; i < target; ++i)
+      edge += op.kernel->params[size_t(op.arguments[i])].tensor;
+    if (!gradients[k].defined() || edge >= node->num_outputs() || !node->next_edge(edge).is_valid())
+      continue;
+    const torch::autograd::Edge &next = node->next_edge(edge);
+    const auto &wanted = next.function->input_metadata(next.input_nr);
+    TORCH_CHECK_VALUE(wanted.is_same_shape(gradients[k]) ||
+                          wanted.is_expandable_to_shape(gradients[k]),
+                      op.name, ": its backward gave a gradient of shape ", gradients[k].sym_sizes(),
+                      " for parameter '", op.kernel->params[size_t(op.arguments[target])].name,
+                      "', which has shape ", wanted.shape_as_dim_vector());
+  }
+}
+
 /// The kernel behind autograd's keys.
 struct AutogradKernel final : c10::OperatorKernel {
   explicit AutogradKernel(std::shared_ptr<const Op> op) : op(std::move(op)) {}
@@ -214,10 +237,16 @@ struct AutogradKernel final : c10::OperatorKernel {
   void operator()(const c10::OperatorHandle &handle, c10::DispatchKeySet keys, Stack *stack) {
     size_t arity = op->arguments.size();
     bool differentiable = false;
-    if (at::GradMode::is_enabled())
-      for (size_t i = stack->size() - arity; i < stack->size(); ++i)
-        if (const c10::IValue &value = (*stack)[i]; value.isTensor())
-          differentiable |= value.unsafeToTensorImpl()->requires_grad();
+    for (size_t i = stack->size() - arity; i < stack->size(); ++i)
+      if (const c10::IValue &value = (*stack)[i]; value.isTensor()) {
+        differentiable |= value.unsafeToTensorImpl()->requires_grad();
+        TORCH_CHECK_NOT_IMPLEMENTED(
+            !value.toTensor()._fw_grad(0).defined(), op->shown(), ": parameter '",
+            op->kernel->params[size_t(op->arguments[i + arity - stack->size()])].name,
+            "' has a tangent, and operators of kernels have no forward-mode derivative "
+            "(torch.func.jvp, torch.autograd.forward_ad)");
+      }
+    differentiable = differentiable && at::GradMode::is_enabled();
     if (C10_LIKELY(!differentiable)) {
       if (!op->outputs.empty()) {
         at::AutoDispatchBelowADInplaceOrView belowAutograd;

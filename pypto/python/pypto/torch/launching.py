@@ -51,6 +51,8 @@ def prepare(kernel: Any, *example: Any, **named: Any) -> None:
     """
     _refuse_in_capture(f"prepare({_name_of(kernel)})")
     args = order(kernel, example, named)
+    if len(args) != len(_names(kernel)):
+        raise _wrong_count(f"prepare({_name_of(kernel)})", kernel, args)
     made = kernel_of(kernel, args)
     if not made.has(*args):
         compile_for(kernel, made, args)
@@ -77,6 +79,10 @@ def params_of(kernel: Any, example: Sequence[Any] | None = None) -> tuple[ParamI
     """The parameters of a kernel. What annotations leave open comes from the example; extents of such a
     tensor are open."""
     if isinstance(kernel, bridge.core().JITFunction):
+        if example is not None and not isinstance(example, Sequence):
+            raise ArgumentTypeError(f"example is a {type(example).__name__}, it takes a tuple")
+        if example is not None and len(example) != len(kernel.impl.names):
+            raise _wrong_count(f"{kernel.__name__}: example", kernel, example)
         found = []
         for index, name in enumerate(kernel.impl.names):
             value = None if example is None else example[index]
@@ -335,6 +341,14 @@ def _check_form(kernel: Any) -> None:
 
 def _name_of(kernel: Any) -> str:
     return getattr(kernel, "__name__", None) or getattr(kernel, "name", type(kernel).__name__)
+
+
+def _wrong_count(where: str, kernel: Any, args: Sequence[Any]) -> ArgumentTypeError:
+    names = _names(kernel)
+    return ArgumentTypeError(
+        f"{where} has {len(args)} arguments, the kernel {len(names)} parameters",
+        hint=f"give one for each of {', '.join(names)}",
+    )
 
 
 def _names(kernel: Any) -> list[str]:

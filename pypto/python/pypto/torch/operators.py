@@ -11,6 +11,7 @@ work in eager mode, under torch.compile and torch.export, and in graph captures.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +91,10 @@ def register(
             raise ValueError(
                 f"operator {qualified}: it is registered for {_shown(known.kernel)} already"
             )
+        if torch._C._jit_get_schemas_for_operator(qualified):
+            raise ValueError(
+                f"operator {qualified}: torch has one of this name, of another library"
+            )
         made = _Builder(namespace, name, kernel, backward, example, outputs).build()
         made = Registration(qualified, kernel, made[0], identity, made[1], made[2])
         _registered[qualified] = made
@@ -131,6 +136,11 @@ class _Builder:
             for param in params_of(kernel, example)
         )
         self.signature = RegistrationSignature(self.params)
+        if outputs is not None and not isinstance(outputs, Mapping):
+            raise ArgumentTypeError(
+                f"operator {self.qualified}: outputs is a {type(outputs).__name__}, it takes a dict",
+                hint='write outputs={"y": "x"}',
+            )
         self.outputs = _outputs(self.qualified, self.params, outputs or {})
         self.library: Any = None
         self.libraries: list = []
@@ -212,7 +222,9 @@ class _Builder:
     def _default(self, param: ParamInfo) -> Any:
         defaults = getattr(getattr(self.kernel, "impl", None), "defaults", {})
         value = defaults.get(param.name)
-        return value if param.is_scalar and isinstance(value, (bool, int, float)) else None
+        if not param.is_scalar or not isinstance(value, (bool, int, float)):
+            return None
+        return value if math.isfinite(value) else None  # schemas have no word for inf and nan
 
 
 class _Fake:
@@ -340,11 +352,15 @@ def _ruled(
 
     if isinstance(rule, str):
         return _Output(position, like=tensor(rule))
+    if not isinstance(rule, Sequence):
+        raise _no_rule(where, param, rule)
     dims = []
     for dim in rule:
-        if isinstance(dim, int):
+        if isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0:
             dims.append((dim, -1, 0))
             continue
+        if not (isinstance(dim, Sequence) and len(dim) == 2 and isinstance(dim[1], int)):
+            raise _no_rule(where, param, dim)
         source, axis = dim
         source = tensor(source)
         if not 0 <= axis < len(params[source].shape):
@@ -354,7 +370,20 @@ def _ruled(
         raise ArgumentValueError(
             f"operator {where}: {param.name} has rank {len(param.shape)}, outputs gives {len(dims)} extents"
         )
+    for axis, (wanted, (extent, source, _)) in enumerate(zip(param.shape, dims)):
+        if wanted >= 0 and source < 0 and extent != wanted:
+            raise ArgumentValueError(
+                f"operator {where}: outputs gives axis {axis} of {param.name} the extent {extent}, "
+                f"the kernel says {wanted}"
+            )
     return _Output(position, dims=dims)
+
+
+def _no_rule(where: str, param: ParamInfo, got: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"operator {where}: outputs[{param.name!r}] cannot be {got!r}",
+        hint='name a tensor that it is like ("x"), or list an extent for each axis: a number or ("x", 0), an axis of x',
+    )
 
 
 class _Backward:
