@@ -103,6 +103,21 @@ def test_shared_pool_and_reset():
     assert c.cpu().eq(4).all()
 
 
+def test_replay_after_its_input_is_freed():
+    """Values are undefined, as on hardware; the process and other tensors stay whole."""
+    inputs = [torch.ones(30_000_000, device="npu")]  # a segment of its own
+    g, y = capture(lambda: inputs[0] + 1)
+    inputs.clear()
+    reserved = torch.npu.memory_reserved()
+    torch.npu.empty_cache()
+    assert torch.npu.memory_reserved() < reserved
+    g.replay()
+    torch.npu.synchronize()
+    again = torch.full_like(y, 2)  # the same addresses
+    assert again.eq(2).all()
+    g.reset()
+
+
 def test_extension_kernels_are_captured(ext):
     x = torch.ones(10, device="npu")
     g, y = capture(lambda: ext.add(x, x) * 3)
@@ -192,6 +207,12 @@ def test_graphed_callables():
     fast = torch.npu.make_graphed_callables(net, (sample,))
     new = torch.randn(3, 4, device="npu")
     torch.testing.assert_close(fast(new), net(new))
+    with pytest.raises(RuntimeError, match="arguments that need gradients are not supported"):
+        fast(new.requires_grad_())
+    with pytest.raises(RuntimeError, match="modules that need gradients are not supported"):
+        torch.npu.make_graphed_callables(net.requires_grad_(), (sample,))
+    with torch.no_grad():
+        torch.testing.assert_close(fast(new), net(new))
 
 
 def test_accelerator_graph():

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <sys/mman.h>
 
 namespace npu {
@@ -71,6 +72,37 @@ struct Allocator::Cache {
   std::array<std::set<Block *, Smaller>, 2> free; // large, small
   std::vector<std::vector<Block *>> bins{SmallLimit / Granule + 1};
 };
+
+// Addresses of freed segments that a graph may still name. Replaying a graph whose tensors are gone
+// gives wrong values, as on hardware, but must not end the process. Graphs hold a pool, so the
+// addresses stay while the allocator has pools in use; their pages do not.
+namespace {
+std::mutex parkedMutex;
+std::multimap<std::pair<const Allocator *, size_t>, void *> parked;
+
+void park(const Allocator *owner, void *memory, size_t bytes) {
+  madvise(memory, bytes, MADV_DONTNEED);
+  std::lock_guard lock(parkedMutex);
+  parked.emplace(std::pair(owner, bytes), memory);
+}
+
+void *unpark(const Allocator *owner, size_t bytes) {
+  std::lock_guard lock(parkedMutex);
+  auto found = parked.find({owner, bytes});
+  if (found == parked.end())
+    return nullptr;
+  void *memory = found->second;
+  parked.erase(found);
+  return memory;
+}
+
+void unmapParked(const Allocator *owner) {
+  std::lock_guard lock(parkedMutex);
+  std::erase_if(parked, [owner](const auto &entry) {
+    return entry.first.first == owner && munmap(entry.second, entry.first.second) == 0;
+  });
+}
+} // namespace
 
 Allocator::Allocator(int device) : device_(device), limit_(config().memoryBytes) {}
 
@@ -211,7 +243,9 @@ Block *Allocator::grow(Cache &cache, size_t size) {
     if (bytes > limit_ || used > limit_ - bytes)
       return nullptr;
   }
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *memory = unpark(this, bytes);
+  if (!memory)
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
   madvise(memory, bytes, MADV_HUGEPAGE);
@@ -341,6 +375,8 @@ void Allocator::dropFreeSegments() {
     if (segment->first->where == Block::Where::Set && !segment->first->next &&
         (!segment->pool || !poolUses_.count(segment->pool)))
       unused.push_back(segment.get());
+  if (poolUses_.empty())
+    unmapParked(this);
   for (Segment *segment : unused)
     releaseSegment(segment);
 }
@@ -348,7 +384,10 @@ void Allocator::dropFreeSegments() {
 void Allocator::releaseSegment(Segment *segment) {
   segment->cache->free[segment->small].erase(segment->first);
   delete segment->first;
-  munmap(segment->ptr, segment->bytes);
+  if (poolUses_.empty())
+    munmap(segment->ptr, segment->bytes);
+  else
+    park(this, segment->ptr, segment->bytes);
   uncount(stats_.segments, segment->small, 1);
   uncount(stats_.reservedBytes, segment->small, int64_t(segment->bytes));
   ++stats_.deviceFrees;
