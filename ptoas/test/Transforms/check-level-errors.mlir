@@ -28,6 +28,20 @@ func.func @narrow() {
 }
 
 // -----
+// The vector memory of A2/A3 has 192 KiB.
+func.func @behind_the_end() {
+  %fits = arith.constant 192512 : i64
+  %late = arith.constant 192513 : i64
+  %huge = arith.constant 9223372036854775776 : i64
+  %a = pto.alloc_tile addr = %fits : !pto.tile_buf<vec, 16x64xf32>
+  // expected-error @below {{a tile of 4096 bytes at address 192513 ends outside its memory, which has 196608 bytes}}
+  %b = pto.alloc_tile addr = %late : !pto.tile_buf<vec, 16x64xf32>
+  // expected-error @below {{at address 9223372036854775776 ends outside its memory}}
+  %c = pto.alloc_multi_tile addr = %huge : !pto.multi_tile_buf<vec, 16x64xf32, count=2>
+  return
+}
+
+// -----
 // expected-error @below {{the only function of a module is its entry, which must return nothing (void), but it has 1 result(s)}}
 func.func @entry(%n: i32) -> i32 {
   return %n : i32

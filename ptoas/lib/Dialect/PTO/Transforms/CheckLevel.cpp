@@ -3,11 +3,13 @@
 // Below level3 the assembler places tiles: an address in the text is an error.
 // At level3 the producer has placed everything, so an address is required, and
 // so is the scratch tile of the instructions that need one: nobody would find
-// room for it.
+// room for it. Addresses that are constants keep their tiles inside the memory.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "ptoas/Dialect/PTO/Transforms/MemoryPlan.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
@@ -51,6 +53,19 @@ static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
   return success();
 }
 
+// A tile whose address is a constant must end inside the memory of its core.
+static LogicalResult checkEnd(Operation *op, TileBufType type, Value addr, int64_t count = 1) {
+  APInt start;
+  int64_t capacity = getCapacity(type.getSpace(), getTargetArch(op));
+  if (!addr || !capacity || !matchPattern(addr, m_ConstantInt(&start)))
+    return success();
+  int64_t bytes = type.getSizeInBytes() * count;
+  if (bytes <= capacity && start.getSExtValue() <= capacity - bytes)
+    return success();
+  return op->emitOpError() << "a tile of " << bytes << " bytes at address " << start.getSExtValue()
+                           << " ends outside its memory, which has " << capacity << " bytes";
+}
+
 // Instructions whose scratch tile must be named when nobody plans memory.
 static bool needsScratch(TileOpInterface op) {
   if (getTargetArch(op) == Arch::A5)
@@ -78,15 +93,19 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
     };
     if (auto alloc = dyn_cast<AllocTileOp>(op))
       return success(succeeded(checkAddress(alloc.getAddr())) &&
+                     succeeded(checkEnd(op, alloc.getResult().getType(), alloc.getAddr())) &&
                      succeeded(checkLayout(op, alloc.getResult().getType(), placed)));
     if (auto alloc = dyn_cast<AllocMultiTileOp>(op))
       return success(succeeded(checkAddress(alloc.getAddr())) &&
+                     succeeded(checkEnd(op, alloc.getResult().getType().getSlotType(),
+                                        alloc.getAddr(), alloc.getResult().getType().getCount())) &&
                      succeeded(checkLayout(op, alloc.getResult().getType().getSlotType(), placed)));
-    if (isa<TAssignOp>(op)) {
+    if (auto assign = dyn_cast<TAssignOp>(op)) {
       if (!placed)
         return op->emitOpError() << "is only supported when --pto-level=level3";
       if (insertSync)
         return op->emitOpError() << "requires --enable-insert-sync to be off";
+      return checkEnd(op, assign.getResult().getType(), assign.getAddr());
     }
     if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && !placed && !reserve.getAuto_())
       return op->emitOpError()
