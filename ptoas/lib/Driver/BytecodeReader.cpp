@@ -221,10 +221,8 @@ Operation *Reader::readOp(ArrayRef<Block *> siblings, unsigned depth) {
       failed(index(body_, attrs, attrs_.size() + 1, "attribute")) ||
       failed(count(body_, total, "operands")))
     return nullptr;
-  // The text form would not take such a name either.
   StringRef opName = strings_[name];
-  auto isNameSign = [](char sign) { return llvm::isAlnum(sign) || sign == '_' || sign == '.'; };
-  if (opName.empty() || !llvm::all_of(opName, isNameSign))
+  if (opName.empty() || opName.contains('\0'))
     return stop("string " + Twine(name) + " is no name of an op");
   context_.getOrLoadDialect(opName.split('.').first); // names of dialects not loaded are opaque
   OperationState state(where_, OperationName(opName, &context_));

@@ -1,7 +1,6 @@
 //===- PTODialect.cpp - the dialect and its function attributes -----------===//
 #include "OpSupport.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -29,10 +28,14 @@ Arch mlir::pto::getTargetArch(Operation *op) {
 StringRef mlir::pto::getArchName(Arch arch) { return arch == Arch::A5 ? "A5" : "A2/A3"; }
 
 std::optional<int64_t> mlir::pto::getConstantValue(Value value) {
-  APInt constant;
-  if (value && matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  return std::nullopt;
+  // The constant may be damaged itself: it is verified on its own, perhaps later.
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (!op || !op->hasTrait<OpTrait::ConstantLike>())
+    return std::nullopt;
+  auto constant = dyn_cast_or_null<IntegerAttr>(op->getAttr("value"));
+  if (!constant || constant.getValue().getBitWidth() > 64)
+    return std::nullopt;
+  return constant.getValue().getSExtValue();
 }
 
 PIPE mlir::pto::getPipeOfEvent(PipeEventType kind) {
