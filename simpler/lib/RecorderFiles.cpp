@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace simpler {
 
@@ -26,10 +27,9 @@ struct File {
   explicit operator bool() const { return file; }
   operator FILE *() const { return file; }
   bool finish() {
-    bool good = !std::ferror(file);
-    good &= std::fclose(file) == 0;
-    file = nullptr;
-    return good;
+    FILE *open = std::exchange(file, nullptr);
+    bool good = !std::ferror(open);
+    return std::fclose(open) == 0 && good;
   }
   FILE *file;
 };
