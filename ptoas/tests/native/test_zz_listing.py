@@ -75,8 +75,8 @@ def test_every_op_runs(request):
 def test_what_has_no_code_is_refused():
     for body, message in (
         (
-            "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64xf8E4M3FN>",
-            "no code for tiles of 'f8E4M3FN'",
+            "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64x!pto.hif8>",
+            "no code for tiles of '!pto.hif8'",
         ),
         (
             "%z = arith.constant 0 : i32\n"
