@@ -20,10 +20,10 @@ static bool verifyAttributes(Operation *op) {
 LogicalResult ptoas::verifyAll(ModuleOp module) {
   unsigned errors = 0;
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    errors += !verifyAttributes(op);
     auto registered = op->getRegisteredInfo();
     bool good = !registered || succeeded(registered->verifyInvariants(op));
-    errors += !good;
+    // Rules of attributes ask the op for its type, and so on.
+    errors += !good || !verifyAttributes(op);
     if (errors >= kMaxErrors) {
       op->emitError() << "too many errors, the rest of the file was not checked";
       return WalkResult::interrupt();
