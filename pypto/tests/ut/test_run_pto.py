@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import ml_dtypes
@@ -158,6 +159,20 @@ def test_more_that_is_wrong(tmp_path):
 def test_memory_that_kernels_cannot_read(given, message):
     with pytest.raises(PtoError, match=message):
         run_pto(SCALE, given, np.zeros((16, 64), np.float32), 16, 1.0)
+
+
+def test_a_bytecode_file(tmp_path):
+    text, code = tmp_path / "scale.pto", tmp_path / "scale.ptobc"
+    text.write_text(SCALE.replace("__pypto_spmd_block_idx", "block"))  # it keeps no names
+    tools = sorted(Path(__file__).resolve().parents[3].glob("build/*/bin/ptobc"))
+    tool = max(tools, key=lambda path: path.stat().st_mtime)
+    subprocess.run([tool, "encode", text, "-o", code], check=True)
+    x, y = torch.randn(16, 64), torch.zeros(16, 64)
+    run_pto(code, x, y, 16, 3.0, 0)
+    assert torch.equal(y, x * 3)
+    code.write_bytes(code.read_bytes()[:100])
+    with pytest.raises(PtoError, match="bytecode: .* rest of the file"):
+        run_pto(code, x, y, 16, 3.0, 0)
 
 
 @pytest.mark.parametrize("source", [b"module {}", None, ""])

@@ -43,7 +43,7 @@ def _is_text(source: str) -> bool:
     return "\n" in source or source.lstrip().startswith(("module", "func.func", "//", "!"))
 
 
-def _read(source: str | os.PathLike) -> tuple[str, str]:
+def _read(source: str | os.PathLike) -> tuple[str | bytes, str]:
     if not isinstance(source, str | os.PathLike):
         raise PtoError(
             f"expected the path of a .pto file or its text, got a {type(source).__name__}"
@@ -53,13 +53,14 @@ def _read(source: str | os.PathLike) -> tuple[str, str]:
     if not str(source):
         raise PtoError("expected the path of a .pto file or its text, got an empty string")
     try:
-        return Path(source).read_text(), str(source)
+        data = Path(source).read_bytes()
+        return (data if data.startswith(b"PTOBC") else data.decode()), str(source)
     except (OSError, UnicodeDecodeError) as error:
         raise PtoError(f"{source}: cannot be read: {error}") from None
 
 
 @functools.lru_cache(maxsize=64)
-def _open(text: str, name: str, arch: str, entry: str, check: bool):
+def _open(text: str | bytes, name: str, arch: str, entry: str, check: bool):
     try:
         return bridge.compiler().pto_open(text, name, arch, entry, check)
     except ValueError as error:
@@ -102,7 +103,7 @@ def run_pto(
     blocks: int = 1,
     check: bool | None = None,
 ) -> None:
-    """Runs a kernel of a `.pto` file, or of its text, on torch tensors and NumPy arrays.
+    """Runs a kernel of a `.pto` or `.ptobc` file, or of a text, on torch tensors and NumPy arrays.
 
     `tensors` are the kernel's arguments in order: contiguous arrays for pointers (used in place, nothing
     is copied) and numbers for scalars. Block numbers that a kernel takes as `%__pypto_spmd_…` arguments
