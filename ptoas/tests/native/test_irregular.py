@@ -168,6 +168,33 @@ def test_sort32_is_stable():
             )
 
 
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+@pytest.mark.parametrize("lengths", [(64, 64), (64, 32, 96), (32, 32, 32, 32)])
+def test_merge_of_lists(arch, lengths):
+    p = Program(arch)
+    pointers, y = [p.pointer("f32") for _ in lengths], p.pointer("f32")
+    lists = [p.tile("f32", 1, 2 * n) for n in lengths]
+    total = sum(lengths)
+    for pointer, n, tile in zip(pointers, lengths, lists):
+        p.load(p.view(pointer, "f32", [1, 2 * n]), tile)
+    tmp, d = p.tile("f32", 1, 2 * total), p.tile("f32", 1, 2 * total)
+    p.emit("%taken = arith.constant dense<0> : vector<4xi16>")
+    p.op("tmrgsort", [*lists, tmp], [d, ("%taken", "vector<4xi16>")], "exhausted = false")
+    p.store(d, p.view(y, "f32", [1, 2 * total]))
+    values = [np.sort(rng.integers(0, 99, n).astype(np.float32))[::-1] for n in lengths]
+    index = np.arange(total, dtype=np.uint32)
+    pairs, start = [], 0
+    for v in values:
+        pair = np.stack([v.view(np.uint32), index[start : start + len(v)]], axis=1)
+        pairs.append(pair.reshape(1, -1).view(np.float32))
+        start += len(v)
+    (got,) = run(p, pairs, [np.zeros((1, 2 * total), np.float32)])
+    every = np.concatenate(values)
+    order = np.argsort(-every, kind="stable")
+    np.testing.assert_array_equal(got[0, ::2], every[order])
+    np.testing.assert_array_equal(got.view(np.uint32)[0, 1::2], index[order])
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16", "i32", "i16", "i8"])
 def test_atomic_store(dtype):
     """Four threads add to one tensor at once; nothing is lost."""
