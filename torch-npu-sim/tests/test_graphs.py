@@ -291,3 +291,108 @@ def test_what_waits_for_the_captured_stream_is_refused_in_every_mode():
         with pytest.raises(RuntimeError, match="stream synchronization is not permitted"):
             with torch.npu.graph(graph, capture_error_mode=mode):
                 torch.npu.current_stream().synchronize()
+
+
+@torch.library.custom_op("npu_graph_test::window", mutates_args=())
+def window(x: torch.Tensor, lengths: list[int], scale: float = 1.0) -> torch.Tensor:
+    """Row i keeps its first lengths[i] values, scaled; the rest is 0. Its own temporaries are several."""
+    rows = [
+        torch.cat([row[:n] * scale, torch.zeros_like(row[n:])])
+        for row, n in zip(x.unbind(0), lengths, strict=True)
+    ]
+    return torch.stack(rows)
+
+
+def window_of(x, lengths, scale=1.0):
+    mask = torch.arange(x.shape[1]) < torch.tensor(lengths).unsqueeze(1)
+    return x.cpu() * mask * scale
+
+
+def capture_for_update(function):
+    g = torch.npu.NPUGraph()
+    with torch.npu.graph(g, auto_dispatch_capture=True):
+        result = function()
+    return g, result
+
+
+def test_update_changes_host_arguments_of_later_replays():
+    x = torch.randn(2, 64, device="npu")
+
+    def work():
+        before = x + 1  # live across the operator, and freed after it
+        first = window(x, [3, 4])
+        middle = first + before
+        return window(middle, [64, 64], scale=2.0) - before, first
+
+    def wanted(a, b, scale):
+        middle = window_of(x, a) + (x.cpu() + 1)
+        return window_of(middle, b, scale) - (x.cpu() + 1)
+
+    g, (y, first) = capture_for_update(work)
+    g.replay()
+    torch.testing.assert_close(y.cpu(), wanted([3, 4], [64, 64], 2.0))
+    # More and fewer nodes than before, one call at a time and both.
+    for given, a, b, scale in [
+        ([{"lengths": [0, 64]}, {}], [0, 64], [64, 64], 2.0),
+        ([{}, {"lengths": [10, 1], "scale": -1.0}], [0, 64], [10, 1], -1.0),
+        ([{"lengths": [5, 6]}, {"scale": 3.0}], [5, 6], [10, 1], 3.0),
+    ]:
+        g.replay()
+        g.update(cpu_update_input=given)
+        for _ in range(2):
+            x.normal_()
+            g.replay()
+            torch.testing.assert_close(y.cpu(), wanted(a, b, scale))
+            torch.testing.assert_close(first.cpu(), window_of(x, a))
+
+
+def test_update_frees_what_it_replaces():
+    x = torch.randn(2, 4096, device="npu")
+    g, y = capture_for_update(lambda: window(x, [1, 2]))
+    g.update([{"lengths": [3, 4]}])
+    torch.npu.synchronize()
+    live = torch.npu.memory_allocated()
+    for n in range(20):
+        g.update([{"lengths": [n, 4096]}])
+        g.replay()
+    torch.testing.assert_close(y.cpu(), window_of(x, [19, 4096]))
+    assert torch.npu.memory_allocated() == live
+    g.reset()
+    with pytest.raises(RuntimeError, match="auto_dispatch_capture=True"):
+        g.update([{"lengths": [1, 2]}])
+
+
+def test_refused_updates_change_nothing():
+    x = torch.randn(2, 8, device="npu")
+    g, y = capture_for_update(lambda: window(window(x, [1, 2]), [8, 8]))
+    for given, error, message in [
+        ([{}], RuntimeError, "2 operators were recorded.*has 1"),
+        ({"lengths": [1, 2]}, TypeError, "must be a list of dicts, got dict"),
+        ([{}, 3], TypeError, r"cpu_update_input\[1\].*must be a dict"),
+        (
+            [{"length": [1, 2]}, {}],
+            ValueError,
+            "names 'length'; the operator has x, lengths, scale",
+        ),
+        ([{"x": x}, {}], ValueError, "'x' is on the device"),
+        ([{"scale": x}, {}], ValueError, "'scale' must be a number"),
+        ([{"lengths": [7, 7]}, {"lengths": [1]}], ValueError, "zip"),  # the operator's own error
+        ([{"lengths": [7, 7]}, {"lengths": "no"}], RuntimeError, "lengths"),
+    ]:
+        with pytest.raises(error, match=message):
+            g.update(given)
+        g.replay()
+        torch.testing.assert_close(y.cpu(), window_of(x, [1, 2]))
+    plain, _ = capture(lambda: window(x, [1, 2]))
+    with pytest.raises(RuntimeError, match="auto_dispatch_capture=True"):
+        plain.update([{"lengths": [3, 4]}])
+    with pytest.raises(RuntimeError, match="capture"):
+        torch.npu.NPUGraph().update([])
+
+
+def test_operators_of_torch_are_not_recorded():
+    x = torch.ones(4, device="npu")
+    g, y = capture_for_update(lambda: torch.nn.functional.gelu(x * 2.0).sum())
+    g.update([])
+    g.replay()
+    torch.testing.assert_close(y.cpu(), torch.nn.functional.gelu(torch.full((4,), 2.0)).sum())

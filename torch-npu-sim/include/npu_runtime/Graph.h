@@ -34,6 +34,9 @@ public:
   void end(Stream &stream);
   /// Queues all nodes on the stream. Throws if no finished capture is held.
   void replay(Stream &stream);
+  /// Puts the nodes of a finished capture in the place of `count` nodes from `first` on, for later
+  /// replays. `part` stays the owner of the memory that they use. Waits for running replays.
+  void replaceNodes(size_t first, size_t count, const Graph &part);
   /// Waits for running replays, frees the nodes and the pool. Safe in any state.
   void reset();
 
@@ -68,6 +71,7 @@ private:
     Work work;
   };
   void leave();
+  void waitForReplays(); ///< an error of theirs is left for the device's next wait
 
   State state_ = State::Empty;
   CaptureMode mode_ = CaptureMode::Global;

@@ -159,17 +159,38 @@ void Graph::replay(Stream &stream) {
   finishLaunch(stream);
 }
 
+void Graph::waitForReplays() {
+  if (!lastReplay_.recorded())
+    return;
+  try {
+    lastReplay_.synchronize();
+  } catch (const DeviceError &e) {
+    origin_->device().setError("graph_replay", e.what());
+  }
+}
+
+void Graph::replaceNodes(size_t first, size_t count, const Graph &part) {
+  if (state_ != State::Finished || part.state_ != State::Finished)
+    throw DeviceError("NPU graph update: the capture is not finished");
+  if (first > nodes_->size() || count > nodes_->size() - first)
+    throw DeviceError("NPU graph update: nodes " + std::to_string(first) + " to " +
+                      std::to_string(first + count) + " are not in a graph of " +
+                      std::to_string(nodes_->size()));
+  // The caller may free what the replaced nodes used; replays under way keep the old list.
+  waitForReplays();
+  auto after = std::make_shared<std::vector<Node>>();
+  after->reserve(nodes_->size() - count + part.size());
+  const auto from = nodes_->begin() + static_cast<std::ptrdiff_t>(first);
+  after->insert(after->end(), nodes_->begin(), from);
+  after->insert(after->end(), part.nodes_->begin(), part.nodes_->end());
+  after->insert(after->end(), from + static_cast<std::ptrdiff_t>(count), nodes_->end());
+  nodes_ = std::move(after);
+}
+
 void Graph::reset() {
   if (state_ != State::Finished)
     return;
-  if (lastReplay_.recorded()) {
-    try {
-      lastReplay_.synchronize();
-    } catch (const DeviceError &e) {
-      origin_->device().setError("graph_replay",
-                                 e.what()); // For the next wait; reset itself does not fail.
-    }
-  }
+  waitForReplays();
   nodes_.reset();
   origin_->device().allocator().releasePool(pool_);
   state_ = State::Empty;

@@ -164,6 +164,16 @@ PYBIND11_MODULE(_C, m) {
       .def("capture_end", [](Graph &graph) { graph.end(currentStream(currentDevice())); })
       .def("replay", [](Graph &graph) { graph.replay(currentStream(currentDevice())); })
       .def("reset", &Graph::reset)
+      // Nodes so far; what is queued for the capture counts.
+      .def(
+          "captured_size",
+          [](const Graph &graph) {
+            Stream &stream = currentStream(currentDevice());
+            stream.device().taskQueue(stream).drain();
+            return graph.size();
+          },
+          py::call_guard<py::gil_scoped_release>())
+      .def("replace_nodes", &Graph::replaceNodes, py::call_guard<py::gil_scoped_release>())
       .def("pool", [](const Graph &graph) { return std::make_pair(graph.pool(), uint64_t(0)); })
       .def("node_names", &Graph::nodeNames);
 }

@@ -7,6 +7,7 @@ import gc
 import torch
 
 from .. import _C
+from . import _dispatch_capture
 
 
 def is_current_stream_capturing() -> bool:
@@ -26,12 +27,17 @@ class NPUGraph:
 
         _lazy_init()
         self._graph = _C._NPUGraph()
+        self._records = None  # calls that update() can change, with auto_dispatch_capture
+        self._device = None
 
     def capture_begin(
         self, pool: tuple[int, int] | None = None, capture_error_mode: str = "global"
     ) -> None:
         """Starts capturing the current stream, which must not be the default one."""
+        from . import current_device
+
         self._graph.capture_begin(pool, capture_error_mode)
+        self._device = current_device()
 
     def capture_end(self) -> None:
         self._graph.capture_end()
@@ -40,9 +46,27 @@ class NPUGraph:
         """Queues the captured work on the current stream of the captured device."""
         self._graph.replay()
 
+    def update(self, cpu_update_input: list[dict]) -> None:
+        """Gives recorded operators new host arguments, for later replays; waits for running ones.
+
+        Only for graphs captured with `auto_dispatch_capture=True`, which records, in order, each call of an
+        operator that is not PyTorch's own and takes host values (numbers, lists, strings, CPU tensors).
+        `cpu_update_input` has a dict for each of them, from argument names to values; an empty one changes
+        nothing. If one is refused, none takes effect. Shapes of results cannot change.
+        """
+        if self._records is None:
+            raise RuntimeError(
+                "NPUGraph.update: the graph cannot be updated; capture it with "
+                "torch.npu.graph(g, auto_dispatch_capture=True)"
+            )
+        if is_current_stream_capturing():
+            raise RuntimeError("NPUGraph.update: not while the current stream is captured")
+        _dispatch_capture.update(self._graph, self._records, cpu_update_input, self._device)
+
     def reset(self) -> None:
         """Frees the work and its memory pool; the object can capture again."""
         self._graph.reset()
+        self._records = None
 
     def pool(self) -> tuple[int, int]:
         return self._graph.pool()
@@ -54,7 +78,10 @@ class NPUGraph:
 
 
 class graph:
-    """Context manager that captures the work inside into a graph, on a side stream."""
+    """Context manager that captures the work inside into a graph, on a side stream.
+
+    With `auto_dispatch_capture`, host arguments of operators can be changed later: see NPUGraph.update().
+    """
 
     _side_stream = None
 
@@ -68,16 +95,15 @@ class graph:
     ):
         from .streams import Stream, StreamContext
 
-        if auto_dispatch_capture:
-            raise NotImplementedError(
-                "torch.npu.graph: auto_dispatch_capture is not available on the simulated NPU"
-            )
         if stream is None:
             if graph._side_stream is None:
                 graph._side_stream = Stream()
             stream = graph._side_stream
         self._graph, self._pool, self._mode = npu_graph, pool, capture_error_mode
         self._context = StreamContext(stream)
+        self._recording = None
+        if auto_dispatch_capture:
+            self._recording = _dispatch_capture.RecordingMode(npu_graph._graph)
 
     def __enter__(self):
         from . import empty_cache, synchronize
@@ -91,11 +117,17 @@ class graph:
         except BaseException:
             self._context.__exit__(None, None, None)
             raise
+        if self._recording:
+            self._recording.__enter__()
         return self._graph
 
     def __exit__(self, kind, error, traceback):
+        if self._recording:
+            self._recording.__exit__(kind, error, traceback)
         try:
             self._graph.capture_end()
+            if self._recording and error is None:
+                self._graph._records = self._recording.records
         except RuntimeError:
             if error is None:
                 raise
