@@ -2,7 +2,8 @@
 //
 // All uses of one pipe in a function either split their tiles between the two
 // vector cores or do not. On A2/A3 the FIFO lies in global memory, so its
-// buffer must be given.
+// buffer must be given. A slot holds a whole tile of the producer: of a smaller
+// one the tile would run into the next slot.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Dominance.h"
@@ -49,6 +50,22 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
     return success();
   }
 
+  LogicalResult checkSlot(Operation *push, Value entry, Operation *init) {
+    // Behind a conversion on the way out of the accumulator the elements are of another size.
+    auto converts = [](Operation *op) { return op->hasAttr("acc_push_epilogue"); };
+    auto tile = dyn_cast<TileBufType>(entry.getType());
+    if (!tile || !init || converts(init) || converts(push))
+      return success();
+    int64_t slot = intAttr(init, "slot_size"), bytes = tile.getSizeInBytes();
+    if (bytes <= slot)
+      return success();
+    InFlightDiagnostic diag = push->emitOpError()
+                              << "pushes a tile of " << bytes << " bytes into a slot of " << slot
+                              << " bytes, slot_size must be at least the whole tile";
+    diag.attachNote(init->getLoc()) << "the pipe is made here";
+    return diag;
+  }
+
   LogicalResult checkUse(Operation *use, Pipe &pipe, DominanceInfo &dominance) {
     if (pipe.init && !dominance.properlyDominates(pipe.init, use))
       return use->emitOpError() << "may run before the pipe is initialized";
@@ -81,6 +98,10 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
         if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp,
                 TFreeFromAivOp>(op))
           failedAny |= failed(checkUse(op, pipes[intAttr(op, "id")], dominance));
+        if (isa<TPushToAivOp, TPushToAicOp>(op))
+          failedAny |= failed(checkSlot(op, op->getOperand(0), pipes[intAttr(op, "id")].init));
+        else if (auto push = dyn_cast<TPushOp>(op))
+          failedAny |= failed(checkSlot(op, op->getOperand(0), op->getOperand(1).getDefiningOp()));
       });
     });
     if (failedAny)
