@@ -23,3 +23,24 @@ std::string ptoas::argumentName(func::FuncOp function, unsigned argument,
   return rest.take_while([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); })
       .str();
 }
+
+static constexpr llvm::StringLiteral kNameAttr = "pypto.name";
+static constexpr llvm::StringLiteral kLaunchPrefix = "__pypto_spmd_";
+
+void ptoas::keepLaunchNames(ModuleOp module, llvm::SourceMgr &sources) {
+  if (!sources.getMemoryBuffer(sources.getMainFileID())->getBuffer().contains(kLaunchPrefix))
+    return;
+  module->walk([&](func::FuncOp function) {
+    if (function.isExternal())
+      return;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (std::string name = argumentName(function, i, sources);
+          StringRef(name).starts_with(kLaunchPrefix))
+        function.setArgAttr(i, kNameAttr, StringAttr::get(function.getContext(), name));
+  });
+}
+
+StringRef ptoas::keptName(func::FuncOp function, unsigned argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument, kNameAttr);
+  return name && name.getValue().starts_with(kLaunchPrefix) ? name.getValue() : StringRef();
+}

@@ -1,5 +1,6 @@
 //===- Assembler.cpp - from `.pto` text to a checked module ---------------===//
 #include "ptoas/Driver/Assembler.h"
+#include "ArgumentNames.h"
 #include "InputLimits.h"
 #include "VerifyAll.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +40,8 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
     // Rules depend on the architecture, so they are checked after the override.
     ParserConfig config(&context, /*verifyAfterParse=*/false);
     module = parseSourceFile<ModuleOp>(sources, config);
+    if (module)
+      keepLaunchNames(*module, sources);
   }
   if (!module)
     return {};
@@ -49,6 +52,7 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   if (failed(verifyAll(*module)))
     return {};
   noteEarlierForms(*module);
+  warnUnknownAttributes(*module);
   return module;
 }
 

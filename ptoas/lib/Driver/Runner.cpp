@@ -115,6 +115,10 @@ bool ptoas::Runner::State::findFunctions(StringRef entry, std::string &problem) 
         problem = ("the module defines no function '" + name + "'").str();
         return false;
       }
+      if (llvm::is_contained(found, function)) {
+        problem = ("the entry names '" + name + "' twice").str();
+        return false;
+      }
       found.push_back(function);
     }
   } else {
@@ -164,6 +168,8 @@ bool ptoas::Runner::State::describeArguments(std::string &problem) {
     for (unsigned i = 0; i < function.op.getNumArguments(); ++i) {
       Type type = function.op.getArgument(i).getType();
       std::string name = argumentName(function.op, i, sources);
+      if (StringRef kept = keptName(function.op, i); !kept.empty())
+        name = kept.str();
       Hidden hidden = name == "__pypto_spmd_block_idx"      ? Hidden::BlockIdx
                       : name == "__pypto_spmd_block_num"    ? Hidden::BlockNum
                       : name == "__pypto_spmd_subblock_idx" ? Hidden::SubblockIdx
@@ -280,6 +286,23 @@ bool ptoas::Runner::checkExtents(const std::vector<RunnerValue> &values, std::st
   return ok;
 }
 
+// All of the module is compiled, so a call without a body behind it could not be loaded.
+static LogicalResult checkCallees(ModuleOp module) {
+  bool failedAny = false;
+  SymbolTable symbols(module);
+  module.walk([&](func::CallOp call) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!callee || !callee.isExternal())
+      return;
+    InFlightDiagnostic diag = call.emitError()
+                              << "calls '@" << callee.getName()
+                              << "', which has no body: to run, the module must define it";
+    diag.attachNote(callee.getLoc()) << "declared here";
+    failedAny = true;
+  });
+  return failure(failedAny);
+}
+
 bool ptoas::Runner::compile(std::string &problem, std::string *diagnostics) {
   State &state = *state_;
   auto fail = [&](std::string text) {
@@ -291,6 +314,8 @@ bool ptoas::Runner::compile(std::string &problem, std::string *diagnostics) {
   for (unsigned i = 0; i < state.functions.size(); ++i)
     if (failed(addEntryWrapper(state.functions[i].op, "__pto_run_" + std::to_string(i))))
       return fail("a kernel takes arguments that cannot be passed");
+  if (failed(checkCallees(*state.module)))
+    return fail("the module calls functions that it only declares");
   if (failed(lowerForHost(*state.module)))
     return fail("the module cannot be lowered for this machine");
   native::Options native;

@@ -2,6 +2,7 @@
 #include "VerifyAll.h"
 #include "mlir/IR/Verifier.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -40,6 +41,40 @@ LogicalResult ptoas::verifyAll(ModuleOp module) {
       errors += failed(registered->verifyRegionInvariants(op));
   });
   return errors ? failure() : verify(module);
+}
+
+// Names that an op's text form gives an operand count or a mark of its own, not attributes to
+// write.
+static bool isWritten(StringRef name) {
+  return !name.ends_with("SegmentSizes") && name != "scalarFirst";
+}
+
+void ptoas::warnUnknownAttributes(ModuleOp module) {
+  unsigned warnings = 0;
+  module->walk([&](Operation *op) {
+    if (!op->isRegistered() || !isa_and_nonnull<pto::PTODialect>(op->getDialect()))
+      return WalkResult::advance();
+    for (NamedAttribute attr : op->getDiscardableAttrs()) {
+      // A name with a dot belongs to some dialect, and tools of that dialect may look for it.
+      StringRef name = attr.getName();
+      if (name.contains('.'))
+        continue;
+      InFlightDiagnostic warning = op->emitWarning();
+      warning << "'" << op->getName() << "' op does not know the attribute '" << name
+              << "' and ignores it; ";
+      SmallVector<StringRef> known;
+      for (StringAttr candidate : op->getName().getAttributeNames())
+        if (isWritten(candidate))
+          known.push_back(candidate);
+      if (known.empty())
+        warning << "it has no attributes";
+      else
+        warning << "its attributes are " << llvm::join(known, ", ");
+      if (++warnings >= kMaxErrors)
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
 }
 
 void ptoas::noteEarlierForms(ModuleOp module) {

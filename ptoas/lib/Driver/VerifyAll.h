@@ -14,6 +14,10 @@ mlir::LogicalResult verifyAll(mlir::ModuleOp module);
 /// Remarks on forms of earlier versions that are read, one per form.
 void noteEarlierForms(mlir::ModuleOp module);
 
+/// Warns of attributes that a `pto` op does not know and therefore ignores (misspelt ones). Names
+/// with a dot are left alone.
+void warnUnknownAttributes(mlir::ModuleOp module);
+
 } // namespace ptoas
 
 #endif // PTOAS_LIB_DRIVER_VERIFYALL_H
