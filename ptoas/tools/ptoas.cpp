@@ -93,7 +93,14 @@ static int write(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream
   });
   if (!error)
     return 0;
-  return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
+  // The error may name the path once more.
+  std::string reason = llvm::toString(std::move(error));
+  llvm::StringRef rest = reason;
+  for (llvm::StringRef mark : {"'", "\""})
+    if (rest.consume_front((mark + path + mark + ": ").str()))
+      break;
+  rest.consume_front((path + ": ").str());
+  return fail("cannot write '" + path + "': " + rest);
 }
 
 static void printModule(mlir::ModuleOp module, llvm::raw_ostream &os) {

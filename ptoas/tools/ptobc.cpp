@@ -11,10 +11,12 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+static constexpr llvm::StringLiteral kUsage =
+    "usage: ptobc encode <input.pto or -> -o <output.ptobc or ->\n"
+    "       ptobc decode <input.ptobc or -> -o <output.pto or ->\n";
+
 static int usage(const llvm::Twine &problem) {
-  llvm::errs() << "ptobc: " << problem
-               << "\nusage: ptobc encode <input.pto or -> -o <output.ptobc or ->\n"
-                  "       ptobc decode <input.ptobc or -> -o <output.pto or ->\n";
+  llvm::errs() << "ptobc: " << problem << "\n" << kUsage;
   return 2;
 }
 
@@ -29,6 +31,12 @@ int main(int argc, char **argv) {
   if (words.empty())
     return usage("what to do is missing, encode or decode");
   llvm::StringRef command = words.front();
+  if (command == "--help" || command == "-h" || command == "help") {
+    llvm::outs() << kUsage
+                 << "Without -o the result goes to stdout. PTOBC_EMIT_DEBUGINFO=0 leaves source "
+                    "locations out,\nPTOBC_PRINT_LOC=1 prints them.\n";
+    return 0;
+  }
   if (command != "encode" && command != "decode")
     return usage("unknown command '" + command + "', expected encode or decode");
   llvm::StringRef input, output = "-";

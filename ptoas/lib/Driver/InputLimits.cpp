@@ -26,11 +26,16 @@ std::unique_ptr<llvm::MemoryBuffer> ptoas::openInput(StringRef path, std::string
 
 LogicalResult ptoas::checkText(const llvm::SourceMgr &sources, MLIRContext &context) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
-  size_t zero = buffer->getBuffer().find('\0');
-  if (zero == StringRef::npos)
-    return checkNesting(sources, context);
-  auto place = llvm::SMLoc::getFromPointer(buffer->getBufferStart() + zero);
-  auto [line, column] = sources.getLineAndColumn(place, sources.getMainFileID());
-  return emitError(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), line, column))
-         << "the file is no text: it holds a byte 0 here";
+  StringRef text = buffer->getBuffer();
+  auto refuse = [&](size_t offset) {
+    auto place = llvm::SMLoc::getFromPointer(buffer->getBufferStart() + offset);
+    auto [line, column] = sources.getLineAndColumn(place, sources.getMainFileID());
+    return emitError(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), line, column));
+  };
+  if (size_t zero = text.find('\0'); zero != StringRef::npos)
+    return refuse(zero) << "the file is no text: it holds a byte 0 here";
+  if (text.starts_with("\xEF\xBB\xBF"))
+    return refuse(0) << "the file starts with a byte order mark (bytes EF BB BF): save it as UTF-8 "
+                        "without one";
+  return checkNesting(sources, context);
 }

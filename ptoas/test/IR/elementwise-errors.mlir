@@ -67,7 +67,7 @@ module attributes {pto.target_arch = "a2a3"} {
 !V = !pto.tile_buf<vec, 16x64xf32>
 module attributes {pto.target_arch = "a2a3"} {
   func.func @missing(%a: !V) {
-    // expected-error @below {{'pto.tadd' op operand 'src1' is missing in ins(...)}}
+    // expected-error @below {{custom op 'pto.tadd' operand 'src1' is missing in ins(...)}}
     pto.tadd ins(%a : !V) outs(%a : !V)
     return
   }

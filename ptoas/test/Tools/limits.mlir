@@ -9,6 +9,8 @@
 // RUN: %not %ptoas %t.bin -o %t.out 2>&1 | %FileCheck %s --check-prefix=BINARY
 // RUN: %not %pto-opt %t.bin -o %t.out 2>&1 | %FileCheck %s --check-prefix=BINARY
 // BINARY: :1:1: error: the file is no text: it holds a byte 0 here
+// RUN: printf '\357\273\277module {}' > %t.bom && %not %ptoas %t.bom -o %t.out 2>&1 | %FileCheck %s --check-prefix=BOM
+// BOM: :1:1: error: the file starts with a byte order mark (bytes EF BB BF): save it as UTF-8 without one
 // RUN: %python -c "open(r'%t.big', 'wb').truncate(1 << 30)"
 // RUN: %not %ptoas %t.big -o %t.out 2>&1 | %FileCheck %s --check-prefix=LARGE
 // RUN: %not %pto-opt %t.big -o %t.out 2>&1 | %FileCheck %s --check-prefix=LARGE
@@ -39,6 +41,10 @@ func.func @array(%t: !pto.local_array<65536x65536xi32>)
 // -----
 // expected-error @below {{rows and columns of a tile must be positive, got 0x64}}
 func.func @zero(%t: !pto.tile_buf<vec, 0x64xf32>)
+
+// -----
+// expected-error @below {{a tile has two dimensions, got 0; expected positive rows and columns, as in 16x64xf32}}
+func.func @minus(%t: !pto.tile_buf<vec, -1x32xf32>)
 
 // -----
 // expected-error @below {{v_row (valid extent) must be '?', -1 or non-negative, got -2}}

@@ -9,11 +9,13 @@
 // RUN: %python -c "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]) != 2)" %ptobc convert %s 2>&1 | %FileCheck %s --check-prefix=WORD
 // RUN: %python -c "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]) != 1)" %ptobc encode %t.absent -o %t.none 2>&1 | %FileCheck %s --check-prefix=ABSENT
 // RUN: %not ls %t.none
+// RUN: %ptobc --help | %FileCheck %s --check-prefix=HELP
 // A file of the older layout, one that ends early, and one of which a number is wrong.
 // RUN: printf 'PTOBC\000\000\000\000\000' > %t.old && %not %ptoas %t.old 2>&1 | %FileCheck %s --check-prefix=OLD
 // RUN: head -c 100 %t.ptobc > %t.cut && %not %ptoas %t.cut 2>&1 | %FileCheck %s --check-prefix=CUT
 // NOTHING: what to do is missing, encode or decode
 // WORD: unknown command 'convert', expected encode or decode
+// HELP: usage: ptobc encode <input.pto or -> -o <output.ptobc or ->
 // ABSENT: Error: could not open input file:
 // OLD: .old:1:1: error: bytecode: version 0 is not supported, only version 1
 // CUT: .cut:1:1: error: bytecode: {{.*}} do not fit into the rest of the file
@@ -21,7 +23,7 @@
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @main(
   // CHECK-SAME: attributes {pto.entry}
-  // LOC: loc("{{.*}}ptobc.mlir":29:10)
+  // LOC: loc("{{.*}}ptobc.mlir":31:10)
   // BARE-NOT: ptobc.mlir":
   func.func @main(%n: index, %f: f32) attributes {pto.entry} {
     %c0 = arith.constant 0 : index

@@ -108,7 +108,7 @@ def test_errors_come_while_typing(client):
         contentChanges=change,
     )
     (error,) = client.diagnostics()
-    assert "'pto.tadd' op operand 'dst' must be a tile" in error["message"]
+    assert "custom op 'pto.tadd' operand 'dst' must be a tile" in error["message"]
     assert error["range"]["start"]["line"] == 3
 
 

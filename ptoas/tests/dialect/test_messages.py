@@ -431,7 +431,7 @@ A3 = [
     ("drops global memory (gm) only", "pto.cmo.cacheinvalid all #pto.address_space<vec>"),
     ("but more types", "pto.tadd ins(%v, %w : $v, $w, $w) outs(%d : $d)"),
     (
-        "' op has an operand too many or of the wrong type in",
+        "custom op 'pto.tadd' has an operand too many or of the wrong type in",
         "pto.tadd ins(%v, %w, %t : $v, $w, $t) outs(%d : $d)",
     ),
     ("' must be an index, got", "pto.textract ins(%m, %x, %j : $m, f32, index) outs(%lm : $lm)"),

@@ -158,10 +158,13 @@ static ParseResult parseFields(AsmParser &parser, TileFields &fields, bool multi
       return failure();
     fields.space = *space;
     SMLoc dimLoc = parser.getCurrentLocation();
-    if (parser.parseDimensionList(dims, /*allowDynamic=*/false) || parser.parseType(fields.element))
+    if (parser.parseDimensionList(dims, /*allowDynamic=*/false))
       return failure();
     if (dims.size() != 2)
-      return parser.emitError(dimLoc) << "a tile has two dimensions, got " << dims.size();
+      return parser.emitError(dimLoc) << "a tile has two dimensions, got " << dims.size()
+                                      << "; expected positive rows and columns, as in 16x64xf32";
+    if (parser.parseType(fields.element))
+      return failure();
     fields.rows = dims[0];
     fields.cols = dims[1];
   }

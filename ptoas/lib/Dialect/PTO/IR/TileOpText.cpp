@@ -209,18 +209,16 @@ static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo 
       continue;
     }
     if (!left)
-      return parser.emitError(loc) << "'" << info.mnemonic << "' op operand '" << spec.name
-                                   << "' is missing in " << groupName << "(...)";
-    if (!isOfKind(plain[next].type, spec.kind))
       return parser.emitError(loc)
-             << "'" << info.mnemonic << "' op operand '" << spec.name << "' must be "
-             << describe(spec.kind) << ", its type is " << plain[next].type;
+             << "operand '" << spec.name << "' is missing in " << groupName << "(...)";
+    if (!isOfKind(plain[next].type, spec.kind))
+      return parser.emitError(loc) << "operand '" << spec.name << "' must be "
+                                   << describe(spec.kind) << ", its type is " << plain[next].type;
     assigned[i].push_back(plain[next++]);
   }
   if (next < plain.size() || !scales.empty())
-    return parser.emitError(loc) << "'" << info.mnemonic
-                                 << "' op has an operand too many or of the wrong type in "
-                                 << groupName << "(...): it takes at most " << maximum << ", got "
+    return parser.emitError(loc) << "has an operand too many or of the wrong type in " << groupName
+                                 << "(...): it takes at most " << maximum << ", got "
                                  << items.size();
   return success();
 }
