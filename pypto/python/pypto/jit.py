@@ -189,7 +189,7 @@ class Implementation:
 
     def _signature_args(self, values: dict[str, Any]) -> tuple:
         """Values in order; RUNTIME for what is left to the annotation."""
-        tensors = [v for v in values.values() if isinstance(bridge.core().describe(v), tuple)]
+        tensors = [n for n, v in values.items() if isinstance(_named_sample(n, v), tuple)]
         missing = [name for name in self.names if name not in values]
         if tensors and missing:
             raise ArgumentTypeError(
@@ -266,7 +266,7 @@ class Implementation:
                     )
                 specs.append(("absent",))
                 continue
-            what = _sample(value)
+            what = _named_sample(name, value)
             if what is value and what is not None:  # ParamInfo of a scalar
                 specs.append(("runtime", what.dtype.name))
             elif isinstance(what, tuple):
@@ -324,7 +324,7 @@ def _sample(value: Any) -> Any:
             return value
         if value.is_dynamic:
             raise ArgumentValueError(
-                f"{value.name}: a sample has constant extents, not {list(value.shape)}",
+                f"a sample has constant extents, not {list(value.shape)}",
                 hint="leave extents open with pl.dynamic in the annotation",
             )
         return value.dtype.name, value.shape, value.strides, False
@@ -334,6 +334,16 @@ def _sample(value: Any) -> Any:
 
             return describe_torch(value)
     return bridge.core().describe(value)
+
+
+def _named_sample(name: str, value: Any) -> Any:
+    """_sample(), with the parameter's name in front of what is wrong with the value."""
+    try:
+        return _sample(value)
+    except Error as error:
+        raise type(error)(f"{name}: {error.message}", hint=error.hint) from None
+    except TypeError as error:  # torch tensors with element types that the language does not have
+        raise ArgumentTypeError(f"{name}: {error}") from None
 
 
 def _config(config: Any):

@@ -194,10 +194,21 @@ class _Builder:
         )
 
     def _mutating(self, overload: str) -> None:
-        schema = self.signature.schema(self.name)
+        defaults: dict[str, Any] = {}
+        for param in reversed(self.params):  # schemas take them at the end only, as Python does
+            value = self._default(param)
+            if value is None:
+                break
+            defaults[param.name] = value
+
+        def fake(*args: Any) -> Any:
+            # The dispatcher leaves out trailing arguments that have their default.
+            return self.signature.fake(*args, *(defaults[p.name] for p in self.params[len(args) :]))
+
+        schema = self.signature.schema(self.name, defaults)
         if overload:
             schema = schema.replace("(", f".{overload}(", 1)
-        self._define(schema, self.signature.fake, overload, (torch.Tag.needs_exact_strides,))
+        self._define(schema, fake, overload, (torch.Tag.needs_exact_strides,))
         self._install(overload, list(range(len(self.params))), [], None)
 
     def _functional(self) -> None:

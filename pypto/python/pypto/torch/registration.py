@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -70,12 +70,15 @@ class RegistrationSignature:
 
     # Schema.
 
-    def schema(self, name: str) -> str:
+    def schema(self, name: str, defaults: Mapping[str, bool | int | float] | None = None) -> str:
         """The schema of an operator `name` (without namespace). Each tensor has an alias set of its own,
-        numbered by its position; written ones are marked, and each result is in the set of its tensor."""
+        numbered by its position; written ones are marked, and each result is in the set of its tensor.
+        `defaults` are finite values of the last scalars."""
         _check_name("operator", name)
         arguments = ", ".join(
-            f"{self._type(index)} {param.name}" for index, param in enumerate(self._params)
+            f"{self._type(index)} {param.name}"
+            + (f"={defaults[param.name]}" if defaults and param.name in defaults else "")
+            for index, param in enumerate(self._params)
         )
         results = [self._type(index) for index in self._aliases]
         returned = results[0] if len(results) == 1 else f"({', '.join(results)})"

@@ -96,3 +96,19 @@ def bare(x, y, out):
     with pl.at(level=pl.Level.CORE_GROUP):
         out[0:16, 0:64] = pl.add(x[0:16, 0:64], y[0:16, 0:64])
     return out
+
+
+@pl.jit
+def scale_by_default(
+    x: pl.Tensor[[N, COLS], pl.FP32],
+    out: pl.Out[pl.Tensor[[N, COLS], pl.FP32]],
+    factor: pl.Scalar[pl.FP32] = 2.5,
+    times: pl.Scalar[pl.INDEX] = 1,
+):
+    rows = pl.tensor.dim(x, 0)
+    for block in pl.spmd((rows + TILE - 1) // TILE * times, name_hint="scale_by_default"):
+        at = block // times * TILE
+        live = pl.min(TILE, rows - at)
+        a = pl.slice(x, [TILE, COLS], [at, 0], valid_shape=[live, COLS])
+        out = pl.assemble(out, pl.mul(a, factor), [at, 0])
+    return out

@@ -7,7 +7,17 @@ import itertools
 import pypto.torch
 import pytest
 import torch
-from kernels import COLS, add, bare, blocks, increase, scale, silu, silu_grad
+from kernels import (
+    COLS,
+    add,
+    bare,
+    blocks,
+    increase,
+    scale,
+    scale_by_default,
+    silu,
+    silu_grad,
+)
 
 counter = itertools.count()
 DEVICES = pytest.mark.parametrize("device", ["cpu", "npu"])
@@ -333,7 +343,58 @@ def test_capture(name):
     torch.testing.assert_close(y, F.silu(F.silu(x)))
 
 
+@DEVICES
+def test_defaults_of_numbers(name, device):
+    op = pypto.torch.register("pypto_test", name, scale_by_default)
+    numbers = "float factor=2.5, SymInt times=1"
+    assert str(op.default._schema).endswith(f"(Tensor x, {numbers}) -> Tensor")
+    assert f"(Tensor(a0) x, Tensor(a1!) out, {numbers})" in str(op.out._schema)
+    x = rows(device)
+    torch.testing.assert_close(op(x), x * 2.5)
+    out = torch.empty_like(x)
+
+    def write(x, out):
+        op.out(x, out)
+        return out + 0
+
+    for call in (write, torch.compile(write, fullgraph=True, backend="aot_eager")):
+        torch.testing.assert_close(call(x, out), x * 2.5)
+        torch.testing.assert_close(out, x * 2.5)
+        out.zero_()
+    op.out(x, out, times=2)
+    torch.testing.assert_close(out, x * 2.5)
+    op.out(x, out, -1.0)
+    torch.testing.assert_close(out, -x)
+
+
+def test_update_of_numbers_in_a_graph(name):
+    op = pypto.torch.register("pypto_test", name, scale)
+    x = rows("npu", 20)
+    op(x, 1.0)
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph, auto_dispatch_capture=True):
+        y = op(op(x, 2.0) + 1, 3.0)
+    graph.update(cpu_update_input=[{"factor": -4.0}, {}])
+    graph.replay()
+    torch.testing.assert_close(y, (x * -4 + 1) * 3)
+    graph.update(cpu_update_input=[{}, {"factor": 0.5}])
+    graph.replay()
+    torch.testing.assert_close(y, (x * -4 + 1) * 0.5)
+
+
 # Errors.
+
+
+@DEVICES
+def test_foreign_element_types_name_the_parameter(name, device):
+    op = pypto.torch.register("pypto_test", name, add)
+    right, wrong = rows(device), rows(device).double()
+    with pytest.raises(TypeError, match="^y: .*float64"):
+        op(right, wrong)
+    with pytest.raises(TypeError, match="^x: .*float64"):
+        op.out(wrong, right, torch.empty_like(right))
+    with pytest.raises(TypeError, match="^x: .*float64"):
+        add(x=wrong.cpu(), y=right.cpu(), out=right.cpu())
 
 
 def test_tensors_of_two_devices(name):
