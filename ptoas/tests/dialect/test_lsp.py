@@ -121,6 +121,36 @@ def test_rules_are_checked(client):
     assert "element types of 'src0' and 'src1' must be equal" in error["message"]
 
 
+def test_the_assembler_is_asked_too(client):
+    deep = "func.func @f() {" + "scf.execute_region {" * 300 + "}" * 301
+    messages = [d["message"] for d in client.open(deep, "file:///deep.pto")]
+    assert "brackets nest deeper than 256 levels" in messages
+    messages = [d["message"] for d in client.open("module {\n\x00}", "file:///zero.pto")]
+    assert "the file is no text: it holds a byte 0 here" in messages
+    recursion = TEXT.replace("@helper() :", "@other() :").replace(
+        "func.func private @helper()",
+        "func.func private @other() {\n  func.call @other() : () -> ()\n  return\n}",
+    )
+    (error,) = client.open(recursion)
+    assert error["message"].startswith("recursion: '@other' calls itself")
+    assert error["range"]["start"] == {"line": 8, "character": 2}
+    # A change of a part of the text is followed.
+    client.tell(
+        "textDocument/didChange",
+        textDocument={"uri": URI, "version": 2},
+        contentChanges=[
+            {
+                "range": {
+                    "start": {"line": 8, "character": 0},
+                    "end": {"line": 9, "character": 0},
+                },
+                "text": "",
+            }
+        ],
+    )
+    assert client.diagnostics() == []
+
+
 def test_hover_shows_the_documentation_of_the_op(client):
     client.open(TEXT)
     contents = client.at("textDocument/hover", TEXT, "pto.tadd")["contents"]

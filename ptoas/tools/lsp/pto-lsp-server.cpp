@@ -2,9 +2,11 @@
 //
 // MLIR's language server with the dialects of a `.pto` file: errors while typing, definitions and
 // uses, hover. It knows no documentation of ops, so this process passes the messages between the
-// editor and that server (a child) on, and adds the documentation of the op to answers on hover.
+// editor and that server (a child) on, and adds the documentation of the op to answers on hover and
+// what the assembler says beyond the parser to the errors of a text.
 //
 //===----------------------------------------------------------------------===//
+#include "Documents.h"
 #include "Messages.h"
 #include "OpDocs.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -74,6 +76,28 @@ static std::string addDocumentation(llvm::StringRef message, HoverRequests &requ
   return llvm::formatv("{0}", *value).str();
 }
 
+// The errors of a text with those that the assembler finds besides.
+static std::string addErrors(const std::string &message, const ptoas::Documents &documents) {
+  if (!llvm::StringRef(message).contains("textDocument/publishDiagnostics"))
+    return message;
+  llvm::Expected<json::Value> value = json::parse(message);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return message;
+  }
+  json::Object *object = value->getAsObject();
+  json::Object *params = object ? object->getObject("params") : nullptr;
+  json::Array *list = params ? params->getArray("diagnostics") : nullptr;
+  std::optional<llvm::StringRef> uri;
+  if (list && object->getString("method") == "textDocument/publishDiagnostics")
+    uri = params->getString("uri");
+  std::optional<std::string> text = uri ? documents.text(*uri) : std::nullopt;
+  if (!text)
+    return message;
+  ptoas::addDiagnostics(*list, ptoas::assemblerDiagnostics(*text, *uri));
+  return llvm::formatv("{0}", *value).str();
+}
+
 // Passes messages on until one side closes its end.
 static void passOn(int from, int to, llvm::function_ref<std::string(llvm::StringRef)> change) {
   ptoas::MessageReader reader(from);
@@ -121,9 +145,11 @@ int main(int argc, char **argv) {
   ::close(toServer[0]);
   ::close(fromServer[1]);
   HoverRequests requests;
-  llvm::thread answers([&] {
-    passOn(fromServer[0], 1,
-           [&](llvm::StringRef message) { return addDocumentation(message, requests); });
+  ptoas::Documents documents;
+  llvm::thread answers(std::optional<unsigned>(64u << 20), [&] {
+    passOn(fromServer[0], 1, [&](llvm::StringRef message) {
+      return addErrors(addDocumentation(message, requests), documents);
+    });
     // Nobody answers any more, so there is nothing left to wait for.
     int status = 0;
     ::waitpid(server, &status, 0);
@@ -133,6 +159,7 @@ int main(int argc, char **argv) {
   });
   passOn(0, toServer[1], [&](llvm::StringRef message) {
     requests.note(message);
+    documents.note(message);
     return message.str();
   });
   answers.join();

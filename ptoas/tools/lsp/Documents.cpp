@@ -1,0 +1,123 @@
+//===- Documents.cpp - open texts, and what the assembler says of them -----===//
+#include "Documents.h"
+#include "mlir/IR/Diagnostics.h"
+#include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Driver/Assembler.h"
+#include "llvm/Support/LSP/Protocol.h"
+
+using namespace ptoas;
+namespace json = llvm::json;
+
+void Documents::note(llvm::StringRef message) {
+  if (!message.contains("textDocument/did"))
+    return;
+  llvm::Expected<json::Value> value = json::parse(message);
+  if (!value)
+    return llvm::consumeError(value.takeError());
+  const json::Object *object = value->getAsObject();
+  const json::Object *params = object ? object->getObject("params") : nullptr;
+  const json::Object *document = params ? params->getObject("textDocument") : nullptr;
+  std::optional<llvm::StringRef> uri, method, text;
+  if (document) {
+    uri = document->getString("uri");
+    method = object->getString("method");
+    text = document->getString("text");
+  }
+  if (!uri || !method)
+    return;
+  std::lock_guard lock(mutex_);
+  if (method == "textDocument/didOpen" && text) {
+    texts_[*uri] = text->str();
+  } else if (method == "textDocument/didClose") {
+    texts_.erase(*uri);
+  } else if (method == "textDocument/didChange") {
+    std::vector<llvm::lsp::TextDocumentContentChangeEvent> changes;
+    const json::Value *list = params->get("contentChanges");
+    json::Path::Root root;
+    auto known = texts_.find(*uri);
+    if (known == texts_.end())
+      return;
+    if (!list || !fromJSON(*list, changes, root) ||
+        failed(llvm::lsp::TextDocumentContentChangeEvent::applyTo(changes, known->second)))
+      texts_.erase(known);
+  }
+}
+
+std::optional<std::string> Documents::text(llvm::StringRef uri) const {
+  std::lock_guard lock(mutex_);
+  auto known = texts_.find(uri);
+  return known == texts_.end() ? std::nullopt : std::optional(known->second);
+}
+
+// A place in the text; the first line when the location is one of another file.
+static json::Object rangeOf(mlir::Location loc, llvm::StringRef name, unsigned length) {
+  int64_t line = 0, column = 0;
+  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(loc);
+  if (place && place.getFilename() == name) {
+    line = std::max<int64_t>(place.getLine(), 1) - 1;
+    column = std::max<int64_t>(place.getColumn(), 1) - 1;
+  }
+  auto position = [&](int64_t at) { return json::Object{{"line", line}, {"character", at}}; };
+  return json::Object{{"start", position(column)}, {"end", position(column + length)}};
+}
+
+json::Array ptoas::assemblerDiagnostics(llvm::StringRef text, llvm::StringRef uri) {
+  json::Array found;
+  // Parts of a file that is split are modules of their own, each with its own answer.
+  if (text.contains("\n// -----"))
+    return found;
+  mlir::DialectRegistry registry;
+  registerPtoDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  context.allowUnregisteredDialects();
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    // Numbers of the protocol: error, warning, information.
+    int severity = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error     ? 1
+                   : diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning ? 2
+                                                                                   : 3;
+    json::Array notes;
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      notes.push_back(json::Object{
+          {"location", json::Object{{"uri", uri}, {"range", rangeOf(note.getLocation(), uri, 1)}}},
+          {"message", note.str()}});
+    json::Object item{{"range", rangeOf(diagnostic.getLocation(), uri, 1)},
+                      {"severity", severity},
+                      {"source", "ptoas"},
+                      {"message", json::fixUTF8(diagnostic.str())}};
+    if (!notes.empty())
+      item["relatedInformation"] = std::move(notes);
+    found.push_back(std::move(item));
+    return mlir::success();
+  });
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, uri), llvm::SMLoc());
+  AssemblerOptions options;
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(sources, context, options);
+  if (!module)
+    return found;
+  module->walk([&](mlir::pto::AllocTileOp tile) {
+    if (tile.getAddr())
+      options.level = 3;
+  });
+  (void)checkModule(*module, options);
+  return found;
+}
+
+void ptoas::addDiagnostics(json::Array &diagnostics, json::Array more) {
+  auto line = [](const json::Object &item) {
+    const json::Object *range = item.getObject("range");
+    const json::Object *start = range ? range->getObject("start") : nullptr;
+    return start ? start->getInteger("line") : std::nullopt;
+  };
+  for (json::Value &value : more) {
+    const json::Object &item = *value.getAsObject();
+    bool known = llvm::any_of(diagnostics, [&](const json::Value &other) {
+      const json::Object *there = other.getAsObject();
+      return there && there->getString("message") == item.getString("message") &&
+             line(*there) == line(item);
+    });
+    if (!known)
+      diagnostics.push_back(std::move(value));
+  }
+}
