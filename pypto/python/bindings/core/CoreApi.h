@@ -1,7 +1,7 @@
 //===- CoreApi.h - what _core offers to the package's other modules -------===//
 //
-// A capsule `_core._api` with the functions that the extension for torch needs. All are called with
-// the GIL, all objects are borrowed.
+// A capsule `_core._api` with the functions that the extension for torch needs. All but takeFault
+// are called with the GIL, all objects are borrowed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PYPTO_BINDINGS_COREAPI_H
@@ -21,6 +21,8 @@ struct CoreApi {
   bool (*current)(PyObject *function, PyObject *executable);
   /// See Interrupt.h.
   SimplerWorker *(*worker)(const std::string &arch);
+  /// See Fault.h.
+  std::string (*takeFault)();
 };
 
 } // namespace pypto::core

@@ -1,32 +1,16 @@
 //===- Executable.cpp - a loaded program and its parameters ---------------===//
 #include "Executable.h"
 #include "Errors.h"
+#include "Fault.h"
 #include "Interrupt.h"
 #include "Scalar.h"
-#include "ptoas/Target/Native/Cluster.h"
 #include "support/Trace.h"
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <pthread.h>
 #include <utility>
-
-// The first fault of a checked kernel since it was last asked for.
-static std::mutex faultMutex;
-static std::string fault;
-
-static std::string takeFault() {
-  std::lock_guard<std::mutex> lock(faultMutex);
-  return std::exchange(fault, {});
-}
-
-static void keepFault(const char *message) {
-  std::lock_guard<std::mutex> lock(faultMutex);
-  if (fault.empty())
-    fault = message;
-}
 
 namespace pypto::core {
 
@@ -300,8 +284,6 @@ bool Program::run(std::span<const Argument> arguments) const {
                      std::string(simpler_last_error()));
     return false;
   }
-  static const bool listens = (ptoas::Cluster::setFaultSink(keepFault), true);
-  (void)listens;
   uint64_t begin = pto::trace::enabled() ? pto::trace::now() : 0;
   int32_t code;
   {

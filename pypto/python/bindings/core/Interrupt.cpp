@@ -1,5 +1,6 @@
 //===- Interrupt.cpp - workers, and Ctrl-C while they run -----------------===//
 #include "Interrupt.h"
+#include "Fault.h"
 #include "support/Knobs.h"
 #include "support/Trace.h"
 
@@ -52,6 +53,7 @@ SimplerWorker *workerOf(const std::string &arch) {
   SimplerWorker *worker = slot.load(std::memory_order_relaxed);
   if (worker)
     return worker;
+  keepFaults();
   static int watched = pthread_atfork(nullptr, nullptr, [] {
     for (auto &parents : workers)
       parents = nullptr; // stays allocated: its threads cannot be joined here

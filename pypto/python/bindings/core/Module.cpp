@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "CoreApi.h"
 #include "Errors.h"
+#include "Fault.h"
 #include "Interrupt.h"
 #include "JITFunctionType.h"
 #include "ptoas/Target/Native/Kernels.h"
@@ -139,7 +140,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 const CoreApi api = {[](PyObject *executable) -> const Program * { return programOf(executable); },
-                     executableIsCurrent, workerOf};
+                     executableIsCurrent, workerOf, takeFault};
 
 } // namespace
 } // namespace pypto::core

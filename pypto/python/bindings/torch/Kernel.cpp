@@ -206,6 +206,8 @@ Frame::Frame(const Specialisation &program, Values values) : program_(&program) 
 }
 
 void Frame::run() const {
+  static std::string (*const takeFault)() =
+      coreApi().takeFault; // add() has found it: no GIL needed
   uint64_t begin = pto::trace::enabled() ? pto::trace::now() : 0;
   auto call = [&] {
     return simpler_run(program_->worker.load(std::memory_order_relaxed), program_->entry, tensors(),
@@ -224,6 +226,8 @@ void Frame::run() const {
     pto::trace::add("call", program_->name, begin, pto::trace::now());
   if (code)
     throw std::runtime_error(program_->name + ": " + simpler_last_error());
+  if (std::string found = takeFault(); C10_UNLIKELY(!found.empty()))
+    throw std::runtime_error(program_->name + ": " + found);
 }
 
 const Specialisation *Kernel::find(Values values) const noexcept {

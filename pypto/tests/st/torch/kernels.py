@@ -112,3 +112,15 @@ def scale_by_default(
         a = pl.slice(x, [TILE, COLS], [at, 0], valid_shape=[live, COLS])
         out = pl.assemble(out, pl.mul(a, factor), [at, 0])
     return out
+
+
+@pl.jit
+def window(
+    x: pl.Tensor[[N, COLS], pl.FP32],
+    at: pl.Scalar[pl.INDEX],
+    y: pl.InOut[pl.Tensor[[N, COLS], pl.FP32]],
+):
+    """Adds 1 to TILE rows of x from `at` on, into y; nothing says that x has these rows."""
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[at : at + TILE, 0:COLS] = pl.add(x[at : at + TILE, 0:COLS], 1.0)
+    return y

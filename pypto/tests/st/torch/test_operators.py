@@ -17,6 +17,7 @@ from kernels import (
     scale_by_default,
     silu,
     silu_grad,
+    window,
 )
 
 counter = itertools.count()
@@ -383,6 +384,44 @@ def test_update_of_numbers_in_a_graph(name):
 
 
 # Errors.
+
+
+@DEVICES
+def test_checked_windows(name, device, monkeypatch):
+    """PTO_CHECK=1: a window outside its tensor is an error that says where; the process goes on."""
+    monkeypatch.setenv("PTO_CHECK", "1")
+    op = pypto.torch.register("pypto_test", name, window)
+    x, y = rows(device), rows(device)
+    wanted = y.cpu().clone()
+    wanted[1:17] = x.cpu()[1:17] + 1
+    text = (
+        r"window.*kernels.py:\d+:\d+: error: .*16 elements from {} on in dimension 0.*tensor has 33"
+    )
+
+    def call(at):
+        result = op(x, at, y)
+        torch.accelerator.synchronize()
+        return result
+
+    for at in (20, 1 << 20, -1):
+        with pytest.raises(RuntimeError, match=text.format(at)):
+            call(at)
+        torch.testing.assert_close(call(1).cpu(), wanted)
+    with pytest.raises(RuntimeError, match=text.format(18)):
+        op.out(x, 18, y)
+        torch.accelerator.synchronize()
+    if device == "npu":
+        with pytest.raises(RuntimeError, match=text.format(18)):
+            pypto.torch.launch(window, x, 18, y)
+            torch.npu.synchronize()
+        graph = torch.npu.NPUGraph()
+        with torch.npu.graph(graph, auto_dispatch_capture=True):
+            op(x, 1, y)
+        graph.update([{"at": 18}])
+        graph.replay()
+        with pytest.raises(RuntimeError, match=text.format(18)):
+            torch.npu.synchronize()
+    torch.testing.assert_close(call(1)[1:17].cpu(), wanted[1:17])
 
 
 @DEVICES
