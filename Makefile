@@ -34,8 +34,13 @@ test: build
 bench: build
 	$(PYTHON) bench/run.py
 
-# Ten minutes of CPU time: arbitrary bytes into the assembler, in a build that reports its coverage.
-nightly: setup
+# A minute each: threads, streams, kernels, copies and frees on the simulated NPU. Then ten minutes of CPU time: arbitrary
+# bytes into the assembler, in a build that reports its coverage.
+NIGHTLY_STRESS := torch-npu-sim/tests/test_stress.py \
+	pypto/tests/st/torch/test_processes.py::test_threads_streams_kernels_copies_and_frees
+nightly: build
+	for test in $(NIGHTLY_STRESS); do \
+	  NPU_STRESS_SECONDS=$${NPU_STRESS_SECONDS:-60} $(PYTHON) -m pytest -q -p no:cacheprovider $$test || exit 1; done
 	bash ptoas/test/fuzz/nightly.sh
 
 # Programs with references and verdicts that lie beside the tree, if they do.
