@@ -57,6 +57,36 @@ TEST(Graph, StreamsJoinThroughEvents) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(Graph, ReplacedNodesHoldForLaterReplays) {
+  Stream &s = device(0).streamFromPool(0);
+  std::vector<int> order;
+  auto captured = [&](Graph &graph, std::vector<int> values) {
+    graph.begin(s, 0, CaptureMode::Global);
+    for (int value : values)
+      launch(s, std::to_string(value), [&order, value] { order.push_back(value); });
+    graph.end(s);
+  };
+  Graph graph, longer, none;
+  captured(graph, {1, 2, 3});
+  captured(longer, {7, 8, 9});
+  captured(none, {});
+  graph.replay(s);
+  graph.replaceNodes(1, 1, longer); // waits: the replay has run with what it had
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(graph.nodeNames(), (std::vector<std::string>{"1", "7", "8", "9", "3"}));
+  order.clear();
+  graph.replay(s);
+  graph.replaceNodes(0, 2, none);
+  graph.replay(s);
+  s.synchronize();
+  EXPECT_EQ(order, (std::vector<int>{1, 7, 8, 9, 3, 8, 9, 3}));
+  EXPECT_NE(messageOf([&] { graph.replaceNodes(2, 2, longer); }).find("nodes 2 to 4 are not in"),
+            std::string::npos);
+  Graph empty;
+  EXPECT_NE(messageOf([&] { graph.replaceNodes(0, 1, empty); }).find("not finished"),
+            std::string::npos);
+}
+
 TEST(Graph, IllegalUseIsNamedAndLeavesTheStreamUsable) {
   Device &d = device(0);
   Stream &s = d.streamFromPool(0);
