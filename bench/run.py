@@ -17,7 +17,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "examples")]
 os.environ.setdefault("PTO_CACHE", "0")
 
-PARTS = ("tile_products", "programs", "latencies", "assembler", "tile_kernels", "npu_device", "torch_ops")
+PARTS = (
+    "tile_products",
+    "programs",
+    "latencies",
+    "assembler",
+    "tile_kernels",
+    "npu_device",
+    "torch_ops",
+)
 
 
 def draw(figures: list, path: Path) -> None:

@@ -97,12 +97,14 @@ constexpr int64_t peakRounds = 20000;
           op(26, r) op(27, r) op(28, r) op(29, r) op(30, r) op(31, r)
 #define PTO_FMA(i, r) "vfmadd231ps %%" r "0, %%" r "1, %%" r #i "\n"
 #define PTO_DOT(i, r) "vdpbf16ps %%" r "0, %%" r "1, %%" r #i "\n"
+// clang-format off: the formatter's own result is not stable here
 #define PTO_12_YMM                                                                                 \
   PTO_FMA(4, "ymm")                                                                                \
   PTO_FMA(5, "ymm")                                                                                \
   PTO_FMA(6, "ymm") PTO_FMA(7, "ymm") PTO_FMA(8, "ymm") PTO_FMA(9, "ymm") PTO_FMA(10, "ymm")       \
       PTO_FMA(11, "ymm") PTO_FMA(12, "ymm") PTO_FMA(13, "ymm") PTO_FMA(14, "ymm")                  \
           PTO_FMA(15, "ymm")
+// clang-format on
 #define PTO_LOW_VECTORS                                                                            \
   "xmm0", "xmm1", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",       \
       "xmm13", "xmm14", "xmm15"

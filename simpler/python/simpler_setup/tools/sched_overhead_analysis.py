@@ -44,7 +44,9 @@ def report(lane: Swimlane, deps: Deps) -> str:
     for kind, times in sorted(phases.items(), key=lambda p: -sum(p[1])):
         lines.append(f"scheduler {kind}: {len(times)} times, {sum(times):.2f} us")
     if not phases:
-        lines.append("no scheduler phases in the record: enable_chip_swimlane of 3 or 4 records them")
+        lines.append(
+            "no scheduler phases in the record: enable_chip_swimlane of 3 or 4 records them"
+        )
     return "\n".join(lines)
 
 
