@@ -32,9 +32,9 @@ struct HostTarget {
 
 struct Options {
   HostTarget target = HostTarget::host();
-  bool fuse = true;    // fuse pointwise chains, loads, stores, reductions
-  bool check = false;  // report accesses outside their tensor, with the op's location, when they run
-  bool reuse = true;   // let tiles whose lives do not overlap share bytes
+  bool fuse = true;   // fuse pointwise chains, loads, stores, reductions
+  bool check = false; // report accesses outside their tensor, with the op's location, when they run
+  bool reuse = true;  // let tiles whose lives do not overlap share bytes
   std::string dumpDir; // write <stage>.{mlir,ll,s} here when not empty
 };
 

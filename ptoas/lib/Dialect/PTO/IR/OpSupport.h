@@ -8,19 +8,23 @@ namespace mlir::pto {
 
 void registerPTODialectOperations(PTODialect *dialect);
 #define PTO_SHARD(n) void registerPTODialectOperations##n(PTODialect *dialect);
+// clang-format off: lines of macros without semicolons move at each run
 PTO_SHARD(0)
 PTO_SHARD(1)
 PTO_SHARD(2)
-PTO_SHARD(3) PTO_SHARD(4) PTO_SHARD(5)
+PTO_SHARD(3)
+PTO_SHARD(4)
+PTO_SHARD(5)
+// clang-format on
 #undef PTO_SHARD
 
-    //===----------------------------------------------------------------------===//
-    // Tile ops: text, rules, effects
-    //===----------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
+// Tile ops: text, rules, effects
+//===----------------------------------------------------------------------===//
 
-    /// `hasSegments`: the op stores how many values each operand has.
-    ParseResult parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info,
-                            bool hasSegments);
+/// `hasSegments`: the op stores how many values each operand has.
+ParseResult parseTileOp(OpAsmParser &parser, OperationState &result, const TileOpInfo &info,
+                        bool hasSegments);
 void printTileOp(OpAsmPrinter &printer, TileOpInterface op);
 LogicalResult verifyTileOp(TileOpInterface op);
 PIPE getTileOpPipe(Operation *op, const TileOpInfo &info);
