@@ -37,7 +37,7 @@ bench: build
 # A minute each: threads, streams, kernels, copies and frees on the simulated NPU. Then ten minutes of CPU time: arbitrary
 # bytes into the assembler, in a build that reports its coverage.
 NIGHTLY_STRESS := torch-npu-sim/tests/test_stress.py \
-	pypto/tests/st/torch/test_processes.py::test_threads_streams_kernels_copies_and_frees
+	pypto/tests/st/torch/test_operator_processes.py::test_threads_streams_kernels_copies_and_frees
 nightly: build
 	for test in $(NIGHTLY_STRESS); do \
 	  NPU_STRESS_SECONDS=$${NPU_STRESS_SECONDS:-60} $(PYTHON) -m pytest -q -p no:cacheprovider $$test || exit 1; done
