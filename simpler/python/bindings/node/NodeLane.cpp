@@ -306,24 +306,34 @@ void NodeLane::announce(Lock &lock) {
 
 //===-- The reactor -------------------------------------------------------===//
 
-/// Milliseconds until a child that does not stop is ended; -1: none is being waited for.
+/// A signal that arrives between a child's last look at its signals and its next system call does
+/// not end that call: a child that has not stopped is asked again.
+static constexpr int64_t kAskAgainMs = 50;
+
+/// Milliseconds until a child that does not stop is asked again or ended; -1: none is waited for.
 int NodeLane::patience() const {
   int64_t least = -1;
   for (const Child &child : children_)
     if (child.task && !child.dead && child.task->run->failed()) {
       auto left = std::chrono::duration_cast<std::chrono::milliseconds>(child.task->run->failedAt +
                                                                         grace_ - Clock::now());
-      int64_t wait = std::max<int64_t>(left.count() + 1, 0);
+      int64_t wait = std::clamp<int64_t>(left.count() + 1, 0, kAskAgainMs);
       least = least < 0 ? wait : std::min(least, wait);
     }
   return static_cast<int>(least);
 }
 
 void NodeLane::loseStuck() {
-  for (Child &child : children_)
-    if (child.task && !child.dead && child.task->run->failed() &&
-        Clock::now() >= child.task->run->failedAt + grace_)
+  for (Child &child : children_) {
+    if (!child.task || child.dead || !child.task->run->failed())
+      continue;
+    if (Clock::now() >= child.task->run->failedAt + grace_) {
       ::kill(child.pid, SIGKILL);
+    } else {
+      child.mailbox->interrupt.store(child.running);
+      ::kill(child.pid, SIGUSR1);
+    }
+  }
 }
 
 void NodeLane::react() {
