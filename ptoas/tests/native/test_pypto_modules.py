@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from pypto_launches import BF16, PROGRAMS, Program, once  # noqa: E402 - needs torch
 
 CASES = Path(__file__).resolve().parents[4] / "shared/cases"
 MODULES = CASES / "pto-from-pypto"
@@ -32,35 +33,6 @@ DTYPES = {
     torch.int8: "i8",
     torch.int16: "i16",
     torch.int64: "i64",
-}
-F32, BF16, I8, I32 = torch.float32, torch.bfloat16, torch.int8, torch.int32
-
-# How a program launches its kernels, where that is more than its only kernel once: tensors between
-# kernels, and launches (kernel, scalar arguments, number of blocks).
-LAUNCHES = {
-    "appendix_a05_column_halves": ({}, [("r1", (), 1), ("r2", (), 1), ("r16", (), 1)]),
-    "appendix_a19_long_vector_tail": ({}, [("vadd", (), 2)]),
-    "control_parallel_tasks": ({}, [("rows", (r,), 1) for r in range(0, 80, 16)]),
-    "function_returned_tensor": ({}, None),
-    "matmul_chain_two_scopes": ({}, None),
-    "model_attention_single_block": (
-        {"s": ((16, 64), F32), "p": ((16, 64), BF16)},
-        [("qk", (), 1), ("soft", (), 1), ("pv", (), 1)],
-    ),
-    "model_layer_norm": ({}, [("layernorm", (i,), 1) for i in (0, 16)]),
-    "model_quantised_linear": (
-        {"q": ((16, 128), I8), "sx": ((16, 1), F32), "acc": ((16, 64), I32)},
-        [("quant", (), 1), ("product", (), 1), ("dequant", (), 1)],
-    ),
-    "spmd_more_blocks_than_cores": ({}, [("tiny", (), 200)]),
-    "spmd_sync_start": ({}, [("together", (), 2)]),
-    "spmd_with_block_index": ({"t": ((64, 64), F32)}, [("stage_a", (), 4), ("stage_b", (), 2)]),
-}
-# What the original compiler is known to get wrong in these modules, and calls that need Python.
-SKIPPED = {
-    "control_yield_carry": "the module computes something else than the program",
-    "expand_sub_column_first": "the module computes something else than the program",
-    "appendix_a25_strided_argument": "the case copies its arguments in Python",
 }
 
 
@@ -87,48 +59,48 @@ def load_case(path: Path):
                 sys.modules[name] = old
 
 
-def parameters(path: Path) -> list[str]:
-    """Names of the entry function's parameters."""
-    tree = ast.parse(path.read_text())
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "ENTRY":
-            for function in ast.walk(tree):
-                if isinstance(function, ast.FunctionDef) and function.name == getattr(
-                    node.value, "id", None
-                ):
-                    return [arg.arg for arg in function.args.args]
-    return []
+def parameters(path: Path, values: int) -> list[str]:
+    """Names of the entry's parameters: of the function with as many of them as the call has values,
+    an orchestration method before others. The case may keep the program's text in a string."""
+    source = path.read_text()
+    texts = [source, *re.findall(r"'''(.*?)'''", source, re.S)]
+    found = []
+    for text in texts:
+        for function in ast.walk(ast.parse(text)):
+            if not isinstance(function, ast.FunctionDef) or not function.decorator_list:
+                continue
+            names = [arg.arg for arg in function.args.args if arg.arg != "self"]
+            if len(names) == values:
+                found.append((function.name in ("main", "entry"), names))
+    return max(found, key=lambda candidate: candidate[0])[1]
 
 
 class Launcher:
     """Binds a kernel's arguments by the names of their views."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, renamed: dict):
         self.text = path.read_text()
         self.kernel = native.Kernel(self.text, entry=",".join(entries(path)), name=path.name)
         self.names = {
-            int(number): name
+            int(number): renamed.get(name, name)
             for name, number in re.findall(
                 r"%(\w+?)__\w*view = pto\.make_tensor_view %arg(\d+),", self.text
             )
         }
         self.slots = {int(n) for n in re.findall(r"gm_slot_buffer = %arg(\d+)", self.text)}
 
-    def bind(self, tensors: dict, scalars):
-        """The arguments, or None when some name is not among the tensors."""
+    def bind(self, tensors: dict, scalars) -> list:
         scalars, args = list(scalars), []
         for index, (_, type_, element, _) in enumerate(self.kernel.arguments):
             if index in self.slots:
                 args.append(np.zeros(1 << 18, np.float32))
             elif type_.startswith("!pto.ptr"):
-                tensor = tensors.get(self.names.get(index))
-                if tensor is None or DTYPES.get(tensor.dtype) != element:
-                    return None
+                tensor = tensors[self.names[index]]
+                assert DTYPES[tensor.dtype] == element, self.names[index]
                 args.append(array(tensor))
-            elif scalars:
-                args.append(scalars.pop(0))
             else:
-                return None
+                args.append(scalars.pop(0))
+        assert not scalars
         return args
 
 
@@ -150,51 +122,56 @@ def entries(path: Path) -> list[str]:
     return names if len({kind for _, kind in found}) == 2 else names[-1:]
 
 
-def runnable() -> list[str]:
-    return sorted({path.parent.name for path in FILES} - set(SKIPPED))
+def program_of(name: str, folder: Path) -> Program:
+    return PROGRAMS[name] if name in PROGRAMS else once(*(p.stem for p in modules(folder)))
 
 
-ran: list[str] = []
+def modules(folder: Path, bridged: bool = False) -> list[Path]:
+    """A program's modules, or those that are also kept as an older assembler reads them."""
+    return [p for p in sorted(folder.glob("*.pto")) if (".bridged" in p.name) == bridged]
 
 
-@pytest.mark.parametrize("program", runnable())
-def test_program_computes_its_reference(program):
-    case_path = CASES / "pypto" / f"{program}.py"
+FOLDERS = sorted({path.parent for path in FILES})
+VARIANTS = [
+    pytest.param(folder, bridged, id=folder.name + (".bridged" if bridged else ""))
+    for folder in FOLDERS
+    for bridged in (False, True)
+    if modules(folder, bridged)
+]
+
+
+@pytest.mark.parametrize(("folder", "bridged"), VARIANTS)
+def test_program_computes_its_reference(folder, bridged):
+    case_path = CASES / "pypto" / f"{folder.name}.py"
     case = load_case(case_path)
-    names = parameters(case_path)
-    intermediates, launches = LAUNCHES.get(program, ({}, None))
-    files = [p for p in sorted((MODULES / program).glob("*.pto")) if ".bridged" not in p.name]
-    if launches is None:
-        if len(files) != 1 or "__pypto_spmd_block" in files[0].read_text():
-            pytest.skip("launched by an orchestration that is not written down here")
-        launches = [(files[0].stem, (), 1)]
-    if not names:
-        pytest.skip("the entry is no plain function")
-    kernels = {}
-    for seed in (0, 1):
-        inputs = case.inputs(seed, **getattr(case, "CALLS", [{}])[0])
-        copies = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
-        wanted = case.reference(*copies)
-        tensors = {n: x for n, x in zip(names, inputs) if isinstance(x, torch.Tensor)}
-        for name, (shape, dtype) in intermediates.items():
-            tensors[name] = torch.zeros(shape, dtype=dtype)
-        for kernel, scalars, blocks in launches:
-            if kernel not in kernels:
-                kernels[kernel] = Launcher(MODULES / program / f"{kernel}.pto")
-            args = kernels[kernel].bind(tensors, scalars)
-            if args is None:
-                pytest.skip("arguments that the case does not name")
-            kernels[kernel].kernel(*args, blocks=blocks)
-        for index, want in wanted.items():
-            got = inputs[index].to(torch.float64)
-            torch.testing.assert_close(
-                got, want.to(torch.float64).expand_as(got), equal_nan=True, **case.TOLERANCE
-            )
-    ran.append(program)
-
-
-def test_enough_programs_ran(request):
-    """The programs above are not all skipped by a mistake in this file."""
-    if len(request.session.items) < len(runnable()):
-        pytest.skip("only a part of the tests was asked for")
-    assert len(ran) >= 70, sorted(set(runnable()) - set(ran))
+    program = program_of(folder.name, folder)
+    reference = program.reference or case.reference
+    kernels, unused = {}, {path.stem for path in modules(folder)}
+    calls = getattr(case, "CALLS", [{}])
+    for call in calls[:1] if program.first_call_only else calls:
+        for seed in (0, 1):
+            inputs = case.inputs(seed, **call)
+            copies = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
+            wanted = reference(*copies)
+            arguments = dict(zip(parameters(case_path, len(inputs)), inputs))
+            tensors = {n: x for n, x in arguments.items() if isinstance(x, torch.Tensor)}
+            tensors |= {
+                f"{n} transposed": x.t().contiguous() for n, x in tensors.items() if x.ndim == 2
+            }
+            for name, (shape, dtype) in program.created.items():
+                tensors[name] = torch.zeros(shape, dtype=dtype)
+            for kernel, scalars, blocks in program.launches(arguments):
+                if kernel not in kernels:
+                    path = folder / f"{kernel}.bridged.pto"
+                    if not (bridged and path.exists()):
+                        path = folder / f"{kernel}.pto"
+                    kernels[kernel] = Launcher(path, program.renamed)
+                args = kernels[kernel].bind(tensors, scalars)
+                kernels[kernel].kernel(*args, blocks=blocks)
+                unused.discard(kernel)
+            for index, want in wanted.items():
+                got = inputs[index].to(torch.float64)
+                torch.testing.assert_close(
+                    got, want.to(torch.float64).expand_as(got), equal_nan=True, **case.TOLERANCE
+                )
+    assert not unused, "modules that no launch names"
