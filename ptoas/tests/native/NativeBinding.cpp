@@ -99,6 +99,14 @@ static void copyText(const std::string &text, char *to, int size) {
   to[size - 1] = 0;
 }
 
+/// The ops with native code, one per line.
+EXPORTED void native_ops(char *names, int size) {
+  std::string lines;
+  for (const std::string &name : nativeOps())
+    lines += name + "\n";
+  copyText(lines, names, size);
+}
+
 /// A compiled kernel, or null with what is wrong in `message`. On success `message` has one line
 /// `name type element bytes` per argument.
 EXPORTED void *runner_open(const char *text, const char *name, const char *arch, const char *entry,

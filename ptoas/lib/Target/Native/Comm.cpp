@@ -144,10 +144,6 @@ FailureOr<bool> FunctionEmitter::emitComm(mlir::Operation &op) {
       values[result] = value(yielded);
     return true;
   }
-  if (isa<pto::SectionSimtOp>(op))
-    return op.emitError("native target: '")
-           << op.getName()
-           << "' is a program of A5's SIMT unit, whose threads this target cannot tell apart";
   return false;
 }
 

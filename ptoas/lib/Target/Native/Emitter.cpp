@@ -1,7 +1,8 @@
 //===- Emitter.cpp - functions, storage, groups ---------------------------===//
 #include "Emitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
 using mlir::failed;
@@ -200,6 +201,34 @@ LogicalResult FunctionEmitter::emitBlock(mlir::Block &block, bool skipTerminator
   return success();
 }
 
+namespace {
+/// Which part of the emitter an op goes to (NativeOps.def).
+enum class Handler { Regular, Matrix, Irregular, Views, Scalar, Comm, Lowered };
+} // namespace
+
+static const StringMap<Handler> &handlers() {
+  static const StringMap<Handler> table = [] {
+    constexpr std::pair<Handler, const char *> lines[] = {
+#define PTO_NATIVE(HANDLER, OPS) {Handler::HANDLER, OPS},
+#include "NativeOps.def"
+    };
+    StringMap<Handler> made;
+    for (auto [handler, ops] : lines)
+      for (StringRef op : split(ops, ' '))
+        made[op] = handler;
+    return made;
+  }();
+  return table;
+}
+
+std::vector<std::string> nativeOps() {
+  std::vector<std::string> names;
+  for (StringRef name : handlers().keys())
+    names.push_back(name.str());
+  llvm::sort(names);
+  return names;
+}
+
 LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
   if (auto loop = dyn_cast<mlir::scf::ForOp>(op))
     return emitFor(loop);
@@ -212,26 +241,53 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(op))
     return emitReturn(ret);
   checkWindows(op);
-  auto done = [&](mlir::FailureOr<bool> result) -> std::optional<LogicalResult> {
-    if (failed(result))
-      return failure();
-    if (*result)
-      return success();
-    return std::nullopt;
+  auto noCode = [&] {
+    return op.emitError("native target: no code for '") << op.getName() << "' yet";
   };
-  if (auto tileOp = dyn_cast<pto::TileOpInterface>(op)) {
-    for (auto emit : {&FunctionEmitter::emitRegular, &FunctionEmitter::emitMatrix,
-                      &FunctionEmitter::emitIrregular})
-      if (auto result = done((this->*emit)(tileOp)))
-        return *result;
-  } else {
+  if (!isa<pto::PTODialect>(op.getDialect())) {
     for (auto emit :
-         {&FunctionEmitter::emitArith, &FunctionEmitter::emitViews, &FunctionEmitter::emitScalarPto,
-          &FunctionEmitter::emitComm, &FunctionEmitter::emitLlvm})
-      if (auto result = done((this->*emit)(op)))
-        return *result;
+         {&FunctionEmitter::emitArith, &FunctionEmitter::emitScalarPto, &FunctionEmitter::emitLlvm})
+      if (mlir::FailureOr<bool> done = (this->*emit)(op); failed(done) || *done)
+        return success(succeeded(done));
+    return noCode();
   }
-  return op.emitError("native target: no code for '") << op.getName() << "' yet";
+  auto handler = handlers().find(op.getName().stripDialect());
+  if (handler == handlers().end()) {
+#define PTO_NO_NATIVE(OP, REASON)                                                                  \
+  if (op.getName().stripDialect() == OP)                                                           \
+    return op.emitError("native target: '") << op.getName() << "' " << REASON;
+#include "NativeOps.def"
+    return noCode();
+  }
+  mlir::FailureOr<bool> done = false;
+  switch (handler->second) {
+  case Handler::Regular:
+    done = emitRegular(cast<pto::TileOpInterface>(op));
+    break;
+  case Handler::Matrix:
+    done = emitMatrix(cast<pto::TileOpInterface>(op));
+    break;
+  case Handler::Irregular:
+    done = emitIrregular(cast<pto::TileOpInterface>(op));
+    break;
+  case Handler::Views:
+    done = emitViews(op);
+    break;
+  case Handler::Scalar:
+    done = emitScalarPto(op);
+    break;
+  case Handler::Comm:
+    done = emitComm(op);
+    break;
+  case Handler::Lowered:
+    return op.emitError("native target: '")
+           << op.getName() << "' is replaced by the pass pto-lower-fifos, which has not run";
+  }
+  if (failed(done))
+    return failure();
+  if (*done)
+    return success();
+  return op.emitError("native target: no code for this form of '") << op.getName() << "'";
 }
 
 //===----------------------------------------------------------------------===//
@@ -403,8 +459,9 @@ void FunctionEmitter::layOutFrame() {
   };
   SmallVector<Placed, 32> placed;
   int64_t total = 0;
-  llvm::stable_sort(
-      used, [&](unsigned x, unsigned y) { return rootStorage[x].bytes > rootStorage[y].bytes; });
+  llvm::sort(used, [&](unsigned x, unsigned y) {
+    return std::pair(-rootStorage[x].bytes, x) < std::pair(-rootStorage[y].bytes, y);
+  });
   for (unsigned i : used) {
     RootStorage &root = rootStorage[i];
     // The lanes of a last vector may lie behind the tile.

@@ -42,6 +42,10 @@ struct Options {
 mlir::FailureOr<std::vector<char>> compileToSharedObject(mlir::ModuleOp module,
                                                          const Options &options);
 
+/// Names (without the dialect) of the pto ops that have native code, in alphabetical order: the table
+/// that the emitter dispatches by, and what the pass pto-lower-fifos replaces before.
+std::vector<std::string> nativeOps();
+
 } // namespace ptoas::native
 
 #endif // PTOAS_TARGET_NATIVE_NATIVE_H
