@@ -130,7 +130,7 @@ void *Cluster::produce(Place *place, int fifo, const Shape &shape) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Fifo &queue = open(place, fifo, shape);
-    int64_t number = queue.published[endOf(place, shape.producers)];
+    int64_t number = queue.filling[endOf(place, shape.producers)]++;
     if (waitUntil(lock,
                   [&] { return number - slowest(queue.released, shape.consumers) < shape.slots; }))
       return queue.bytes.data() + number % shape.slots * shape.slotBytes;
@@ -150,7 +150,7 @@ void *Cluster::consume(Place *place, int fifo, const Shape &shape) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Fifo &queue = open(place, fifo, shape);
-    int64_t number = queue.released[endOf(place, shape.consumers)];
+    int64_t number = queue.taken[endOf(place, shape.consumers)]++;
     if (waitUntil(lock, [&] { return slowest(queue.published, shape.producers) > number; }))
       return queue.bytes.data() + number % shape.slots * shape.slotBytes;
   }
@@ -169,7 +169,7 @@ int64_t Cluster::laneOffset(Place *place, int fifo, int64_t extent) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Fifo &queue = at(place, fifo);
-    int64_t number = queue.released[endOf(place, queue.shape.consumers)];
+    int64_t number = queue.taken[endOf(place, queue.shape.consumers)] - 1;
     if (place->lane == 0) {
       queue.lane0[number] = extent;
       wakeAll();

@@ -86,7 +86,8 @@ static bool isKind(func::FuncOp function, mlir::pto::KernelKind kind) {
 static bool usesFifos(func::FuncOp function) {
   return function
       ->walk([](Operation *op) {
-        return isa<mlir::pto::AicInitializePipeOp, mlir::pto::AivInitializePipeOp>(op)
+        return isa<mlir::pto::AicInitializePipeOp, mlir::pto::AivInitializePipeOp,
+                   mlir::pto::InitializeL2LPipeOp, mlir::pto::InitializeL2G2LPipeOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -97,7 +98,8 @@ static bool usesFifos(func::FuncOp function) {
 static bool usesBothLanes(func::FuncOp function) {
   bool splits = false, joins = false;
   function.walk([&](Operation *op) {
-    joins |= isa<mlir::pto::AivInitializePipeOp>(op);
+    joins |= isa<mlir::pto::AivInitializePipeOp, mlir::pto::InitializeL2LPipeOp,
+                 mlir::pto::InitializeL2G2LPipeOp>(op);
     if (auto split = op->getAttrOfType<IntegerAttr>("split"))
       splits |= !split.getValue().isZero();
   });

@@ -16,19 +16,8 @@ KERNELS = Path(__file__).resolve().parents[1] / "kernels/level2"
 
 # No code, and what says so.
 MX = "making shared scales, and finding them by address, has no code yet"
-HANDLES = (
-    "FIFOs are lowered from the tpush_to_…, tpop_from_… form; handles of pipes have no code yet"
-)
-SLOTS = "slots of a FIFO handed out in place have no code yet"
 WITHOUT_CODE = {
     **dict.fromkeys("tget_scale_addr tquant.mx".split(), MX),
-    **dict.fromkeys(
-        "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop tfree talloc".split(), HANDLES
-    ),
-    **dict.fromkeys("declare_tile declare_global talloc_to_aiv talloc_to_aic".split(), SLOTS),
-    **dict.fromkeys(
-        "set_quant_scalar set_quant_vector".split(), "pushes with an epilogue have no code yet"
-    ),
     "section.simt": "threads of the SIMT unit have no counterpart",
     "tconcatidx": "no code yet",
     "trap": "ends the process",
@@ -77,12 +66,6 @@ def test_what_has_no_code_is_refused():
         (
             "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64x!pto.hif8>",
             "no code for tiles of '!pto.hif8'",
-        ),
-        (
-            "%z = arith.constant 0 : i32\n"
-            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %z : i32)\n"
-            "%t = pto.talloc_to_aiv {split = 0} -> !pto.tensor_view<16x16xf32>",
-            "works on a FIFO slot in place",
         ),
     ):
         with pytest.raises(native.CompileError, match=message):

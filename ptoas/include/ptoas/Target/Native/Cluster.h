@@ -67,10 +67,12 @@ public:
     int64_t slotBytes, slots;
     int producers, consumers; // members at either end: 2 where a FIFO splits its tiles
   };
-  /// The next slot of this member: waits until every consumer has released it.
+  /// The next slot of this member: waits until every consumer has released it. Slots may be asked
+  /// for ahead; they are published in their order.
   void *produce(Place *place, int fifo, const Shape &shape);
   void publish(Place *place, int fifo);
-  /// The next slot of this member: waits until every producer has published it.
+  /// The next slot of this member: waits until every producer has published it. Slots may be held;
+  /// they are released in their order.
   void *consume(Place *place, int fifo, const Shape &shape);
   void release(Place *place, int fifo);
   /// Where this lane's part of the slot it consumes begins: behind the extent of lane 0.
@@ -88,7 +90,9 @@ private:
   struct Fifo {
     Shape shape;
     std::vector<char> bytes;
+    int64_t filling[2] = {0, 0};      // slots that each producer was given
     int64_t published[2] = {0, 0};    // slots that each producer has filled
+    int64_t taken[2] = {0, 0};        // slots that each consumer was given
     int64_t released[2] = {0, 0};     // slots that each consumer has given back
     std::map<int64_t, int64_t> lane0; // extent that lane 0 takes of a slot, until lane 1 has asked
   };
