@@ -159,10 +159,19 @@ TEST(WatchdogOfAll, AnotherWorkerMayRaiseIt) {
   WorkerPtr one = makeWorker(2), other = makeWorker(2);
   std::vector<int32_t> x(1), counter(1);
   ChipTensor tx = tensorOf(x), tc = tensorOf(counter);
+  static std::atomic<bool> begun;
+  begun = false;
+  static const SimplerKernel kBegins{[](int64_t *args) {
+                                       begun = true;
+                                       raiseSlowly(args);
+                                     },
+                                     "begins", nullptr, 0, SIMPLER_AIV};
   std::thread thread([&] {
-    EXPECT_EQ(
-        0, run(other.get(), [&](SimplerRun *r) { submit(r, &kRaiseSlowly, {noDep(tc)}, {800}); }));
+    EXPECT_EQ(0, run(other.get(), [&](SimplerRun *r) { submit(r, &kBegins, {noDep(tc)}, {800}); }));
   });
+  // A thread that has not come that far could raise the counter too late: nothing announces it.
+  while (!begun)
+    std::this_thread::yield();
   EXPECT_EQ(0, run(one.get(), [&](SimplerRun *r) {
               submit(r, &kExpect, {inout(tx), noDep(tc)});
               submit(r, &kTouch, {inout(tx)});

@@ -83,6 +83,7 @@ private:
   std::shared_ptr<std::vector<Node>> nodes_;
   std::string broken_;
   Event lastReplay_;
+  Stream *replayStream_ = nullptr; // of the last replay
 };
 
 /// Throws "not permitted while capturing" and invalidates the capture if `stream` is captured.

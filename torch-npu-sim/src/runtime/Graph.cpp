@@ -154,8 +154,15 @@ void Graph::replay(Stream &stream) {
       }
     }
   };
+  // Replays come one after the other, on whatever streams: they share the graph's memory.
+  const bool captured = stream.capture();
+  if (!captured && replayStream_ && replayStream_ != &stream)
+    lastReplay_.wait(stream);
   enqueueLaunch(stream, "graph_replay", std::move(runAll), /*forceQueue=*/true, /*always=*/false);
-  lastReplay_.record(stream);
+  if (!captured) {
+    lastReplay_.record(stream);
+    replayStream_ = &stream;
+  }
   finishLaunch(stream);
 }
 

@@ -29,9 +29,9 @@ TEST(Graph, CapturesWithoutRunningAndReplaysInOrder) {
   EXPECT_EQ(value, 0);
   EXPECT_EQ(graph.nodeNames(), (std::vector<std::string>{"set", "add"}));
   graph.replay(s);
-  graph.replay(device(0).defaultStream());
-  s.synchronize();
+  graph.replay(device(0).defaultStream()); // behind the first, although on another stream
   device(0).synchronize();
+  EXPECT_EQ(value, 33);
   graph.reset();
   EXPECT_FALSE(graph.finished());
 }
