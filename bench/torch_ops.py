@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import statistics
 import sys
-import time
 from pathlib import Path
 
 import pypto.language as pl
 import pypto.torch
 import torch
 from figure import Figure, in_turns
+from npu_device import host_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "torch-npu-sim/python"))
 
@@ -91,21 +90,7 @@ def replay() -> Figure:
         for _ in range(50):
             pypto.torch.launch(add_small, x, y, out)
             pypto.torch.launch(add_small, out, y, x)
-    times = []
-    for _ in range(300):
-        torch.npu.synchronize()
-        start = time.perf_counter()
-        graph.replay()
-        times.append(time.perf_counter() - start)
-    torch.npu.synchronize()
-    return Figure(
-        "replay of a graph of 100 pypto kernels, host time",
-        statistics.median(times) * 1e6,
-        15.0,
-        "goal",
-        "us",
-        1.0,
-    )
+    return host_time("replay of a graph of 100 pypto kernels, host time", graph)
 
 
 def model() -> Figure:

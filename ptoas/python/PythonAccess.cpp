@@ -4,6 +4,7 @@
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Bytecode.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -84,16 +85,10 @@ PTO_API const char *pto_module_bytecode(pto_module *handle, size_t *size) {
 
 namespace {
 struct Describer {
-  template <typename T> static std::string textOf(T item) {
-    std::string text;
-    llvm::raw_string_ostream(text) << item;
-    return text;
-  }
-
   int64_t number(Value value) {
     auto [it, isNew] = values.try_emplace(value, types.size());
     if (isNew)
-      types.push_back(textOf(value.getType()));
+      types.push_back(llvm::to_string(value.getType()));
     return it->second;
   }
   json::Array numbers(ValueRange range) {
@@ -106,7 +101,7 @@ struct Describer {
   json::Object describe(Operation *op) {
     json::Object attributes;
     for (NamedAttribute attr : op->getAttrs())
-      attributes[attr.getName().getValue()] = textOf(attr.getValue());
+      attributes[attr.getName().getValue()] = llvm::to_string(attr.getValue());
     json::Array regions;
     for (Region &region : op->getRegions()) {
       json::Array blocks;

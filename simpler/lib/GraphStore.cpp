@@ -382,29 +382,10 @@ static void initNode(Task *task, const GraphRecording::Node &node, SimplerRun *r
   task->sequence = 0;
   task->run = run;
   task->id = 0;
-  task->lanes = 0;
-  task->kernel[0] = nullptr;
-  for (int32_t lane = 0; lane < 3; ++lane)
-    if (node.kernels[lane]) {
-      task->laneId[task->lanes] = static_cast<uint8_t>(lane);
-      task->kernel[task->lanes++] = node.kernels[lane];
-    }
-  task->blocks = node.blocks;
-  task->kind = task->lanes == 0 || node.blocks == 0 ? TaskKind::Dummy : TaskKind::Kernel;
-  task->flags = Task::kNode;
-  if (task->lanes > 1 || (node.syncStart && node.blocks > 1))
-    task->flags |= Task::kCoRun;
+  task->reset(node.kernels, node.blocks, node.syncStart, node.numTensors, node.numScalars);
+  task->flags |= Task::kNode;
   if (node.predicateTensor != GraphRecording::kNone && task->kind == TaskKind::Kernel)
     task->flags |= Task::kPredicated;
-  task->numTensors = node.numTensors;
-  task->numScalars = node.numScalars;
-  task->numBuffers = 0;
-  task->numEdges = 0;
-  task->edgeBlocks = nullptr;
-  task->extra = nullptr;
-  task->nextBlock.store(0, std::memory_order_relaxed);
-  task->tickets.store(1, std::memory_order_relaxed);
-  task->successors.store(nullptr, std::memory_order_relaxed);
 }
 
 GraphInstance *GraphStore::make(GraphDefinition &d, SimplerRun *run) {

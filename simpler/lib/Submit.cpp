@@ -143,29 +143,9 @@ uint64_t SimplerRun::submit(const Submission &submission) {
   task->sequence = sequence_ + 1;
   task->edgeMark = 0;
   task->run = this;
-  task->lanes = 0;
-  for (int32_t lane = 0; lane < 3; ++lane)
-    if (submission.kernels[lane]) {
-      task->laneId[task->lanes] = static_cast<uint8_t>(lane);
-      task->kernel[task->lanes++] = submission.kernels[lane];
-    }
-  if (task->lanes == 0)
-    task->kernel[0] = nullptr;
-  task->blocks = launch ? launch->block_num : 1;
-  task->kind = lanes == 0 || task->blocks == 0 ? TaskKind::Dummy : TaskKind::Kernel;
-  task->flags = 0;
-  if (task->lanes > 1 || (launch && launch->sync_start && task->blocks > 1))
-    task->flags |= Task::kCoRun;
-  task->numTensors = static_cast<uint8_t>(submission.numTensors);
-  task->numScalars = static_cast<uint8_t>(submission.numScalars);
-  task->numBuffers = 0;
-  task->numEdges = 0;
-  task->edgeBlocks = nullptr;
-  task->extra = nullptr;
-  task->nextBlock.store(0, std::memory_order_relaxed);
-  task->tickets.store(1, std::memory_order_relaxed);
+  task->reset(submission.kernels, launch ? launch->block_num : 1, launch && launch->sync_start,
+              submission.numTensors, submission.numScalars);
   task->fanIn.store(Task::kUnsubmitted, std::memory_order_relaxed);
-  task->successors.store(nullptr, std::memory_order_relaxed);
   if (submission.numScalars)
     std::memcpy(task->scalars(), submission.scalars, submission.numScalars * sizeof(uint64_t));
 

@@ -108,6 +108,30 @@ struct alignas(64) Task {
   uint32_t subBlock(int32_t lane) const { return laneId[lane] == 2; }
   bool onCube(int32_t lane) const { return laneId[lane] == 0; }
 
+  /// A task of these kernels that nobody knows yet: without number, edges and successors.
+  void reset(const SimplerKernel *const (&kernels)[3], int32_t numBlocks, bool syncStart,
+             int32_t tensorCount, int32_t scalarCount) {
+    lanes = 0;
+    kernel[0] = nullptr;
+    for (uint8_t lane = 0; lane < 3; ++lane)
+      if (kernels[lane]) {
+        laneId[lanes] = lane;
+        kernel[lanes++] = kernels[lane];
+      }
+    blocks = numBlocks;
+    kind = lanes == 0 || blocks == 0 ? TaskKind::Dummy : TaskKind::Kernel;
+    flags = lanes > 1 || (syncStart && blocks > 1) ? kCoRun : 0;
+    numTensors = static_cast<uint8_t>(tensorCount);
+    numScalars = static_cast<uint8_t>(scalarCount);
+    numBuffers = 0;
+    numEdges = 0;
+    edgeBlocks = nullptr;
+    extra = nullptr;
+    nextBlock.store(0, std::memory_order_relaxed);
+    tickets.store(1, std::memory_order_relaxed);
+    successors.store(nullptr, std::memory_order_relaxed);
+  }
+
   enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4, kNode = 8 };
   bool has(Flags flag) const { return flags & flag; }
 

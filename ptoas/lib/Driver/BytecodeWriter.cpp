@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/LEB128.h"
+#include "llvm/Support/ScopedPrinter.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -75,17 +76,11 @@ public:
 private:
   void put(uint64_t value) { llvm::encodeULEB128(value, out_); }
 
-  template <typename T> static std::string textOf(T item) {
-    std::string text;
-    llvm::raw_string_ostream(text) << item;
-    return text;
-  }
-
   // Values may be used before the place where they are defined is written.
   uint64_t number(Value value) {
     auto [it, isNew] = values_.try_emplace(value, valueTypes_.size());
     if (isNew)
-      valueTypes_.push_back(types_.number(textOf(value.getType())));
+      valueTypes_.push_back(types_.number(llvm::to_string(value.getType())));
     return it->second;
   }
 
@@ -94,13 +89,13 @@ private:
       return;
     llvm::raw_string_ostream os(places_);
     bool known = !isa<UnknownLoc>(loc);
-    llvm::encodeULEB128(known ? strings_.number(textOf<Attribute>(loc)) + 1 : 0, os);
+    llvm::encodeULEB128(known ? strings_.number(llvm::to_string<Attribute>(loc)) + 1 : 0, os);
   }
 
   void writeOp(Operation *op) {
     put(strings_.number(op->getName().getStringRef()));
     DictionaryAttr attrs = op->getAttrDictionary();
-    put(attrs.empty() ? 0 : attrs_.number(textOf<Attribute>(attrs)) + 1);
+    put(attrs.empty() ? 0 : attrs_.number(llvm::to_string<Attribute>(attrs)) + 1);
     put(op->getNumOperands());
     for (Value operand : op->getOperands())
       put(number(operand));

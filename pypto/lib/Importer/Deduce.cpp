@@ -36,6 +36,19 @@ bool Walker::shapedArgument(Bound &bound, const char *parameter, Val &out, size_
   return true;
 }
 
+std::optional<size_t> Walker::axisArgument(Bound &bound, const char *parameter, const Val &of) {
+  int64_t rank = of.rank();
+  auto number = bound[parameter].integer();
+  if (!number || *number < -rank || *number >= rank) {
+    invalid(bound.at(parameter),
+            "pl." + bound.name + ": '" + parameter + "' is a constant axis of " + describe(of));
+    return std::nullopt;
+  }
+  size_t axis = *number < 0 ? *number + rank : *number;
+  argument(bound, parameter) = constantInt(axis);
+  return axis;
+}
+
 Val Walker::resultLike(const Val &operand, DType type) {
   Val r = shaped(operand.kind, type, operand.shape, operand.valid);
   if (r.kind == Val::Tile) // vector units read and write Vec

@@ -314,12 +314,11 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
       if (input.rank() < 2 || index.rank() != input.rank())
         return fail(indexName, "input and index need the same rank of at least 2, they are " +
                                    describe(input) + " and " + describe(index));
-      auto dim = bound["dim"].integer();
-      if (!dim || *dim < -int64_t(input.rank()) || *dim >= int64_t(input.rank()))
-        return fail("dim", "dim is a constant axis of " + describe(input));
-      int64_t axis = *dim < 0 ? *dim + input.rank() : *dim;
+      auto axis = axisArgument(bound, "dim", input);
+      if (!axis)
+        return false;
       for (size_t i = 0; i < input.rank(); ++i)
-        if (int64_t(i) != axis && symbols.lessEqual(index.shape[i], input.shape[i]) == false)
+        if (i != *axis && symbols.lessEqual(index.shape[i], input.shape[i]) == false)
           return fail(indexName, "index is larger than input in axis " + llvm::Twine(i));
     }
     Val r = resultLike(index, input.dtype);
@@ -435,6 +434,8 @@ bool Walker::deduceGather(Bound &bound, std::vector<Val> &results) {
                   "element types differ, " + nameOf(input.dtype) + " and " + nameOf(src.dtype));
     if (!isInteger(index.dtype))
       return fail(indexName, "indices are integers, not " + nameOf(index.dtype));
+    if (bound.has("dim") && !axisArgument(bound, "dim", input))
+      return false;
     results.push_back(resultLike(input, input.dtype));
     return true;
   }

@@ -509,14 +509,10 @@ bool Walker::deduceReshape(Bound &bound, std::vector<Val> &results) {
     }
     if (op == "transpose") {
       for (auto [name, axis] : {std::pair("axis1", &first), std::pair("axis2", &second)}) {
-        auto number = bound[name].integer();
-        if (!number || *number < -int64_t(x.rank()) || *number >= int64_t(x.rank())) {
-          invalid(bound.at(name),
-                  function + ": '" + name + "' is a constant axis of " + describe(x));
+        auto number = axisArgument(bound, name, x);
+        if (!number)
           return false;
-        }
-        *axis = *number < 0 ? *number + x.rank() : *number;
-        argument(bound, name) = constantInt(*axis);
+        *axis = *number;
       }
       if (first == second) {
         invalid(*bound.call, function + ": the axes must differ");

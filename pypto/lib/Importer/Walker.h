@@ -215,6 +215,9 @@ private:
   bool deduceGather(Bound &bound, std::vector<Val> &results);
   bool deduceSystem(Bound &bound, std::vector<Val> &results);
   Val resultLike(const Val &operand, DType type);
+  /// A constant axis of `of`, which may be counted from the end; the op gets it counted from 0.
+  /// None after an error.
+  std::optional<size_t> axisArgument(Bound &bound, const char *parameter, const Val &of);
   bool shapedArgument(Bound &bound, const char *parameter, Val &out, size_t minRank = 1,
                       size_t maxRank = 5);
   bool binaryTypes(Bound &bound, const char *left, const char *right, bool allowCast, Val &result);

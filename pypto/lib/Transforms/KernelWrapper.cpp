@@ -6,43 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PtoEmitter.h"
+#include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace pypto {
-
-static StringRef elementName(Type type) {
-  if (type.isF32())
-    return "float";
-  if (type.isF16())
-    return "half";
-  if (type.isBF16())
-    return "bfloat16_t";
-  if (isa<Float8E4M3FNType>(type))
-    return "float8_e4m3_t";
-  if (isa<Float8E5M2Type>(type))
-    return "float8_e5m2_t";
-  if (type.isIndex())
-    return "int64_t";
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return "";
-  bool u = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return "bool";
-  case 8:
-    return u ? "uint8_t" : "int8_t";
-  case 16:
-    return u ? "uint16_t" : "int16_t";
-  case 32:
-    return u ? "uint32_t" : "int32_t";
-  case 64:
-    return u ? "uint64_t" : "int64_t";
-  }
-  return "";
-}
 
 std::string kernelWrapper(func::FuncOp kernel, const KernelSignature &signature) {
   std::string text;
@@ -52,7 +21,7 @@ std::string kernelWrapper(func::FuncOp kernel, const KernelSignature &signature)
   out << "extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {\n";
   unsigned tensors = signature.tensors.size();
   for (unsigned i = 0; i < tensors; ++i) {
-    StringRef element = elementName(cast<pto::PtrType>(types[i]).getElementType());
+    std::string element = ptoas::cpp::spellElement(cast<pto::PtrType>(types[i]).getElementType());
     if (element.empty())
       return "";
     out << "  __gm__ ChipTensor *t" << i << " = reinterpret_cast<__gm__ ChipTensor *>(args[" << i
@@ -63,15 +32,15 @@ std::string kernelWrapper(func::FuncOp kernel, const KernelSignature &signature)
   for (unsigned i = 0; i < signature.scalars.size(); ++i) {
     std::string number = std::to_string(tensors + i);
     Type type = types[tensors + i];
-    StringRef element = elementName(type);
+    std::string element = ptoas::cpp::spellElement(type);
     if (element.empty())
       return "";
     // Half-precision scalars travel as 32-bit floats.
     bool narrow = type.isF16() || type.isBF16();
-    out << "  union {\n    uint64_t word;\n    " << (narrow ? "float" : element) << " value;\n  } s"
-        << number << ";\n  s" << number << ".word = static_cast<uint64_t>(args[" << number
-        << "]);\n";
-    operands.push_back(narrow ? "static_cast<" + element.str() + ">(s" + number + ".value)"
+    out << "  union {\n    uint64_t word;\n    " << (narrow ? "float" : element.c_str())
+        << " value;\n  } s" << number << ";\n  s" << number << ".word = static_cast<uint64_t>(args["
+        << number << "]);\n";
+    operands.push_back(narrow ? "static_cast<" + element + ">(s" + number + ".value)"
                               : "s" + number + ".value");
   }
   for (const KernelSignature::Hidden &hidden : signature.hidden) {

@@ -11,8 +11,20 @@ using namespace mlir;
 
 namespace pypto {
 
-/// Positions in the whole source tile of elements that `index` names along `dim`.
-Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int64_t dim) {
+/// Positions in the whole source tile of elements that `index` names along `dim`; null after an
+/// error.
+Value TensorToTile::flatPositions(Operation *op, Value index, ArrayRef<int64_t> source,
+                                  int64_t dim) {
+  ArrayRef<int64_t> indexShape = shapeOf(index.getType());
+  int64_t rank = source.size();
+  bool planes = rank > 2 && (rowAxis(source) != rank - 2 || rowAxis(indexShape) != rank - 2);
+  if (dim < rank - 2 || planes) {
+    StringRef name = op->getName().stripDialect();
+    op->emitError() << name << ": only the last two axes of one plane can be "
+                    << (name == "gather" ? "gathered" : "scattered") << " in a kernel";
+    return Value();
+  }
+  Value positions = tile(index);
   auto type = cast<TileType>(positions.getType());
   auto bare =
       TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
@@ -20,7 +32,7 @@ Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int
   int64_t rows = type.getShape()[0], cols = type.getShape()[1], stride = colsOf(source);
   Value start = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
   Value scale = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, stride));
-  if (dim == 1) {
+  if (dim == rank - 1) {
     auto line = TileType::get({1, rows}, element);
     Value base = make("mul", line, {make("arange", line, start), scale});
     base = make("reshape", TileType::get({rows, 1}, element), base);
@@ -31,20 +43,13 @@ Value TensorToTile::flatPositions(Value positions, ArrayRef<int64_t> source, int
 }
 
 LogicalResult TensorToTile::lowerGather(GatherOp op) {
-  Value source = tile(op.getInput()), positions = tile(op.getIndex());
+  Value source = tile(op.getInput());
   TileType type = flatTileType(op.getType());
-  if (!op.getFlat()) {
-    ArrayRef<int64_t> shape = shapeOf(op.getInput().getType()),
-                      indexShape = shapeOf(op.getIndex().getType());
-    int64_t rank = shape.size(), dim = op.getDim(); // the getter is unsigned
-    if (dim < 0)
-      dim += rank;
-    bool planes = rank > 2 && (rowAxis(shape) != rank - 2 || rowAxis(indexShape) != rank - 2);
-    if (dim < rank - 2 || planes)
-      return op.emitError(
-          "gather: only the last two axes of one plane can be gathered in a kernel");
-    positions = flatPositions(positions, shape, dim == rank - 1 ? 1 : 0);
-  }
+  Value positions = op.getFlat() ? tile(op.getIndex())
+                                 : flatPositions(op, op.getIndex(),
+                                                 shapeOf(op.getInput().getType()), op.getDim());
+  if (!positions)
+    return failure();
   map.map(op.getResult(),
           make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
   return success();
@@ -76,15 +81,16 @@ Value TensorToTile::scatterInto(Value target, Value source,
 }
 
 LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
-  Value target = tile(op.getInput()), positions = tile(op.getIndex()), source = tile(op.getSrc());
-  TileType type = flatTileType(op.getType());
+  Value target = tile(op.getInput()), source = tile(op.getSrc());
   NamedAttribute flat = attr("flat", b.getBoolAttr(true));
   if (op.getFlat()) {
-    map.map(op.getResult(), make("scatter", type, {target, positions, source}, flat));
+    map.map(op.getResult(), make("scatter", flatTileType(op.getType()),
+                                 {target, tile(op.getIndex()), source}, flat));
     return success();
   }
-  ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
-  positions = flatPositions(positions, shape, op.getDim() == 0 && shape.size() == 2 ? 0 : 1);
+  Value positions = flatPositions(op, op.getIndex(), shapeOf(op.getInput().getType()), op.getDim());
+  if (!positions)
+    return failure();
   map.map(op.getResult(), scatterInto(target, source, [&](Value into, Value values) {
             return make("scatter", into.getType(), {into, positions, values}, flat);
           }));

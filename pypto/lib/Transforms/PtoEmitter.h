@@ -1,6 +1,7 @@
 //===- PtoEmitter.h - state of the lowering to the pto dialect ------------===//
 //
-// LowerToPTO.cpp: signature, global memory, buffers, control flow.
+// LowerToPTO.cpp: signature, buffers, control flow.
+// EmitMemory.cpp: global memory (BlockedLayout.cpp: in NZ blocks).
 // EmitTileOps.cpp: instructions.
 //
 //===----------------------------------------------------------------------===//
@@ -73,11 +74,13 @@ private:
   mlir::LogicalResult emitFor(mlir::scf::ForOp op);
   mlir::LogicalResult emitIf(mlir::scf::IfOp op);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
+  bool emitScalar(Operation *op);
+  Value castScalar(Value value, mlir::Type from, mlir::Type to);
+
+  // Global memory (EmitMemory.cpp, BlockedLayout.cpp).
   mlir::LogicalResult emitLoad(LoadOp op);
   mlir::LogicalResult emitStore(StoreOp op);
   mlir::LogicalResult emitElement(Operation *op);
-  bool emitScalar(Operation *op);
-  Value castScalar(Value value, mlir::Type from, mlir::Type to);
   Window windowOf(Value tensor);
   Memory &memoryOf(unsigned argument) { return memories[argument]; }
   Value viewOf(unsigned argument);

@@ -65,7 +65,7 @@ private:
   mlir::LogicalResult lowerExpandClone(ExpandCloneOp op);
   mlir::LogicalResult lowerGatherRow(GatherRowOp op);
   mlir::LogicalResult lowerSineCosine(mlir::Operation *op, bool cosine);
-  Value flatPositions(Value index, Ref<int64_t> sourceShape, int64_t dim);
+  Value flatPositions(mlir::Operation *op, Value index, Ref<int64_t> sourceShape, int64_t dim);
   Value replicate(Value small, TileType to);
   Value product(Value lhs, Value rhs, Value acc, Value initCond, mlir::Type element, bool aTrans,
                 bool bTrans);

@@ -4,6 +4,8 @@ import pypto.language as pl
 import pytest
 import torch
 
+import pypto
+
 CORE = pl.Level.CORE_GROUP
 
 
@@ -97,6 +99,39 @@ def test_scatter_keeps_what_it_does_not_write(program, dtype, index_dtype, count
     y = torch.zeros(16, 64, dtype=dtype)
     program(x, index.to(index_dtype), src, y)
     assert torch.equal(y, x.scatter(1, index, src))
+
+
+@pl.jit
+def scatter_rows(
+    x: pl.Tensor[[16, 64], pl.FP32],
+    index: pl.Tensor[[4, 64], pl.INT32],
+    src: pl.Tensor[[4, 64], pl.FP32],
+    y: pl.Out[pl.Tensor[[16, 64], pl.FP32]],
+):
+    with pl.at(level=CORE):
+        y[0:16, 0:64] = pl.scatter(x[0:16, 0:64], -2, index[0:4, 0:64], src[0:4, 0:64])
+    return y
+
+
+@pl.jit
+def scatter_nowhere(
+    x: pl.Tensor[[16, 64], pl.FP32],
+    index: pl.Tensor[[4, 64], pl.INT32],
+    src: pl.Tensor[[4, 64], pl.FP32],
+    y: pl.Out[pl.Tensor[[16, 64], pl.FP32]],
+):
+    with pl.at(level=CORE):
+        y[0:16, 0:64] = pl.scatter(x[0:16, 0:64], 2, index[0:4, 0:64], src[0:4, 0:64])
+    return y
+
+
+def test_scatter_counts_axes_from_the_end():
+    x, src, y = torch.randn(16, 64), torch.randn(4, 64), torch.zeros(16, 64)
+    index = unique_columns(64, 4, 16).t().contiguous()
+    scatter_rows(x, index.int(), src, y)
+    assert torch.equal(y, x.scatter(0, index, src))
+    with pytest.raises(pypto.InvalidOperationError, match="'dim' is a constant axis"):
+        scatter_nowhere(x, index.int(), src, y)
 
 
 @pl.jit

@@ -7,30 +7,11 @@ import os
 import pypto.language as pl
 import pytest
 import torch
+from artifact_programs import GAIN
 from pypto.runtime import RunConfig
 
 import pypto
 from pypto import ir, runtime
-
-GAIN = """
-import pypto.language as pl
-
-
-@pl.program
-class Gain:
-    @pl.function(type=pl.FunctionType.InCore)
-    def apply(self, x: pl.Tensor[[16, 32], pl.FP32], k: pl.Scalar[pl.FP32],
-              y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]) -> pl.Tensor[[16, 32], pl.FP32]:
-        t = pl.load(x, [0, 0], [16, 32])
-        y = pl.store(pl.mul(t, k), [0, 0], y)
-        return y
-
-    @pl.function(type=pl.FunctionType.Orchestration)
-    def main(self, x: pl.Tensor[[16, 32], pl.FP32], k: pl.Scalar[pl.FP32],
-             y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]) -> pl.Tensor[[16, 32], pl.FP32]:
-        y = self.apply(x, k, y)
-        return y
-"""
 
 
 @pytest.fixture

@@ -10,15 +10,13 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <optional>
 #include <string>
 
 namespace ptoas::cpp {
-
-/// "float", "int16_t", … of an element or scalar type; empty when C++ has none.
-std::string spellElement(mlir::Type type);
 
 /// "RoundMode::CAST_ROUND" for an enum attribute of an instruction; empty for other attributes.
 std::string spellEnum(mlir::Attribute attr);

@@ -18,7 +18,7 @@ from pypto.ir.artifact_metadata import (
 )
 from pypto.ir.param_info import ParamDirection, ParamInfo, carrier_shape, external_name
 
-_DIRECTIONS = {
+DIRECTIONS = {
     "in": ParamDirection.In,
     "out": ParamDirection.Out,
     "inout": ParamDirection.InOut,
@@ -37,7 +37,7 @@ def param_of(described: dict[str, Any]) -> ParamInfo:
         return ParamInfo(name, ParamDirection.In, None, dtype)
     return ParamInfo(
         name,
-        _DIRECTIONS[described["direction"]],
+        DIRECTIONS[described["direction"]],
         carrier_shape(described["shape"], dtype),
         dtype,
         described["layout"] or "ND",

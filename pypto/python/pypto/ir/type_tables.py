@@ -95,6 +95,12 @@ def torch_dtype(dtype: DataType) -> Any:
     return made
 
 
+def name_of_torch(dtype: Any) -> str | None:
+    """The name of the language's type for a `torch.dtype`; None where it has none."""
+    text = str(dtype).removeprefix("torch.")
+    return next((n for n, t in TORCH_NAMES.items() if t == text and n != "INDEX"), None)
+
+
 def scalar_ctype(dtype: DataType) -> type:
     """The ctypes class of scalars of a type; TypeError for types that only tensors have."""
     if dtype.name not in CTYPES:
@@ -105,8 +111,7 @@ def scalar_ctype(dtype: DataType) -> type:
 def describe_torch(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], bool]:
     """Element type, shape, strides (() for row-major) and False of a torch tensor, from what it says of
     itself: its memory is not touched. TypeError for types that the language does not have."""
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    name = next((n for n, t in TORCH_NAMES.items() if t == dtype and n != "INDEX"), None)
+    name = name_of_torch(tensor.dtype)
     if name is None:
         raise TypeError(f"tensors of {tensor.dtype} are none of the language")
     strides = () if tensor.is_contiguous() else tuple(int(s) for s in tensor.stride())

@@ -20,10 +20,9 @@ from pypto import bridge, dtypes, executable
 from pypto.errors import ArgumentTypeError, ResourceError
 from pypto.ir import type_tables
 from pypto.ir.param_info import ParamDirection, ParamInfo
+from pypto.ir.signature import DIRECTIONS
 from pypto.source import snapshot
 from pypto.types import Annotation, DynVar
-
-_DIRECTIONS = {"in": ParamDirection.In, "out": ParamDirection.Out, "inout": ParamDirection.InOut}
 
 
 @functools.cache
@@ -65,7 +64,7 @@ def kernel_of(kernel: Any, example: Sequence[Any] | None = None):
     if known is not None:
         return known
     if isinstance(kernel, bridge.core().JITFunction):
-        _check_form(kernel)
+        kernel.impl._check_form()
         made = _from_jit(kernel, example)
     elif not _is_compiled(kernel):
         raise _no_kernel(kernel)
@@ -220,7 +219,7 @@ def _from_artifact(artifact: Any):
 
 def _row(param: ParamInfo, open_type: bool) -> tuple:
     """A parameter as `_torch_ops.Kernel` takes it."""
-    direction = {"In": "in", "Out": "out", "InOut": "inout"}[param.direction.value]
+    direction = param.direction.value.lower()
     kind = "scalar" if param.is_scalar else "tensor"
     if open_type:
         return (param.name, kind, direction, "", None)
@@ -239,7 +238,7 @@ def _annotated(name: str, annotation: Any) -> ParamInfo | None:
         return None
     return ParamInfo(
         name,
-        _DIRECTIONS[annotation.direction],
+        DIRECTIONS[annotation.direction],
         tuple(-1 if isinstance(d, DynVar) else int(d) for d in annotation.shape),
         annotation.dtype,
         dim_names=tuple(d.name if isinstance(d, DynVar) else "" for d in annotation.shape),
@@ -251,12 +250,10 @@ def _like(name: str, value: Any) -> ParamInfo:
     import torch
 
     if isinstance(value, torch.Tensor):
-        known = {text: key for key, text in type_tables.TORCH_NAMES.items() if key != "INDEX"}
-        text = str(value.dtype).removeprefix("torch.")
-        if text not in known:
+        known = type_tables.name_of_torch(value.dtype)
+        if known is None:
             raise ArgumentTypeError(f"{name}: no kernel takes {value.dtype}")
-        dtype = dtypes.ALL[known[text]]
-        return ParamInfo(name, ParamDirection.In, (-1,) * max(value.dim(), 1), dtype)
+        return ParamInfo(name, ParamDirection.In, (-1,) * max(value.dim(), 1), dtypes.ALL[known])
     for kind, dtype in ((bool, "BOOL"), (int, "INDEX"), (float, "FP32")):
         if isinstance(value, kind):
             return ParamInfo(name, ParamDirection.In, None, dtypes.ALL[dtype])
@@ -267,7 +264,7 @@ def _with_directions(params: list[ParamInfo], header: dict[str, Any]) -> list[Pa
     """Parameters with the directions that the compiler found."""
     found = {slot[1]: slot[2] for slot in header["slots"] if slot[0] == "tensor"}
     return [
-        dataclasses.replace(param, direction=_DIRECTIONS[found[param.name]])
+        dataclasses.replace(param, direction=DIRECTIONS[found[param.name]])
         if param.is_tensor and param.name in found
         else param
         for param in params
@@ -330,10 +327,6 @@ def _no_kernel(kernel: Any) -> ArgumentTypeError:
         f"{type(kernel).__name__} is no kernel",
         hint="pass a function decorated with @pl.jit, or what ir.compile returned",
     )
-
-
-def _check_form(kernel: Any) -> None:
-    kernel.impl._check_form()
 
 
 # Words of messages.

@@ -31,6 +31,9 @@ mlir::FailureOr<std::string> emitModule(mlir::ModuleOp module, const Options &op
 /// True if ops of this name have a C++ form.
 bool hasForm(mlir::OperationName name);
 
+/// "float", "int16_t", … of an element or scalar type; empty when C++ has none.
+std::string spellElement(mlir::Type type);
+
 } // namespace ptoas::cpp
 
 #endif // PTOAS_TARGET_CPP_CPP_H

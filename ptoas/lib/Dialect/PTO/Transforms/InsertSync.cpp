@@ -33,17 +33,7 @@ using namespace mlir;
 using namespace mlir::pto;
 
 namespace {
-constexpr unsigned kEvents = 8, kQueues = 12, kMaxLoops = 6;
-using Clock = std::array<unsigned, kQueues>;
-
-unsigned indexOf(PIPE pipe) {
-  return static_cast<unsigned>(pipe) < kQueues - 1 ? static_cast<unsigned>(pipe) : kQueues - 1;
-}
-
-void join(Clock &into, const Clock &other) {
-  for (unsigned i = 0; i < kQueues; ++i)
-    into[i] = std::max(into[i], other[i]);
-}
+constexpr unsigned kEvents = 8, kMaxLoops = 6;
 
 // The last instructions of each queue that read and wrote the same bytes; 0: none.
 struct Accesses {
@@ -64,56 +54,17 @@ bool covers(const TouchedBytes &outer, const TouchedBytes &inner) {
   return outer.root == inner.root;
 }
 
-struct Flag {
-  bool isSet = false;
-  Clock clock{};
-  unsigned lastWait = 0; // number of the last wait on the waiting queue
-};
-
-struct State {
-  std::array<Clock, kQueues> known{};
-  Clock issued{}; // the highest number of each queue on the way here
+struct State : QueueClocks {
   std::array<SmallVector<Accesses, 4>, 16> memory; // by space; 0: global
-  std::map<std::array<unsigned, 3>, Flag> flags;
 
-  // Numbers above what a queue has issued on this way stand for nothing on it: who knows all that
-  // was issued knows them as well.
-  void raise(const Clock &counts) {
-    auto each = [&](Clock &clock) {
-      for (unsigned q = 0; q < kQueues; ++q)
-        if (clock[q] >= issued[q])
-          clock[q] = counts[q];
-    };
-    for (Clock &clock : known)
-      each(clock);
-    for (auto &[key, flag] : flags)
-      each(flag.clock);
-  }
-
-  // After a branch only what both ways know is known.
   void merge(State &other, const Clock &counts) {
-    raise(counts);
-    other.raise(counts);
-    join(issued, other.issued);
-    for (unsigned p = 0; p < kQueues; ++p)
-      for (unsigned q = 0; q < kQueues; ++q)
-        known[p][q] = std::min(known[p][q], other.known[p][q]);
+    QueueClocks::merge(other, counts);
     for (unsigned space = 0; space < memory.size(); ++space)
       for (const Accesses &theirs : other.memory[space]) {
         Accesses &mine = find(space, theirs.bytes);
         join(mine.read, theirs.read);
         join(mine.written, theirs.written);
       }
-    for (const auto &[key, flag] : other.flags) {
-      auto [at, isNew] = flags.insert({key, flag});
-      if (isNew)
-        continue;
-      Flag &mine = at->second;
-      mine.isSet |= flag.isSet;
-      mine.lastWait = std::max(mine.lastWait, flag.lastWait);
-      for (unsigned q = 0; q < kQueues; ++q)
-        mine.clock[q] = std::min(mine.clock[q], flag.clock[q]);
-    }
   }
 
   Accesses &find(unsigned space, const TouchedBytes &bytes) {
@@ -251,9 +202,8 @@ private:
     auto [at, isNew] = instructions.try_emplace(op);
     if (isNew && op->getNumRegions() == 0)
       if (std::optional<PIPE> pipe = getInstructionPipe(op)) {
-        at->second.queue = indexOf(*pipe);
-        at->second.inOrder =
-            *pipe == PIPE::PIPE_S || (*pipe == PIPE::PIPE_V && getTargetArch(op) == Arch::A5);
+        at->second.queue = queueOf(*pipe);
+        at->second.inOrder = runsInOrder(op, *pipe);
         at->second.bytes = getRegions(op);
       }
     return at->second;
@@ -286,15 +236,8 @@ private:
     return true;
   }
 
-  // What queue `to` learns from a flag that `from` sets now.
-  Clock flagClock(unsigned from, const State &state) {
-    Clock clock = state.known[from];
-    clock[from] = counts[from];
-    return clock;
-  }
-
   void passInstruction(Operation *op, const Instruction &instruction, State &state) {
-    unsigned queue = *instruction.queue, scalar = indexOf(PIPE::PIPE_S);
+    unsigned queue = *instruction.queue, scalar = queueOf(PIPE::PIPE_S);
     Clock &known = state.known[queue];
     // Issued behind everything that the scalar queue has done or waited for.
     auto issue = [&](Clock &clock) {
@@ -360,7 +303,7 @@ private:
     if (from == to)
       known[to] = counts[to];
     else
-      join(known, flagClock(from, state));
+      join(known, state.told(from, counts));
   }
 
   bool insertOne(Operation *op, unsigned from, unsigned to, State &state) {
@@ -394,23 +337,17 @@ private:
       passOrder(wait, number, state);
   }
 
-  static bool isFree(unsigned from, unsigned to, unsigned event, const State &state) {
-    auto flag = state.flags.find({from, to, event});
-    return flag == state.flags.end() ||
-           (!flag->second.isSet && state.known[from][to] >= flag->second.lastWait);
-  }
-
   static std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
                                            const State &state) {
     for (unsigned event = 0; event < kEvents; ++event)
-      if (!(tried >> event & 1) && isFree(from, to, event, state))
+      if (!(tried >> event & 1) && state.isFree(from, to, event))
         return event;
     return std::nullopt;
   }
 
   void passOrder(Operation *op, unsigned number, State &state) {
     if (auto barrier = dyn_cast<BarrierOp>(op)) {
-      unsigned queue = indexOf(barrier.getPipe());
+      unsigned queue = queueOf(barrier.getPipe());
       if (barrier.getPipe() == PIPE::PIPE_ALL) {
         // It also gives events back; that is not weighed here.
         orders[number].isNeeded = true;
@@ -424,9 +361,9 @@ private:
       return;
     }
     if (auto set = dyn_cast<SetFlagOp>(op)) {
-      unsigned from = indexOf(set.getSrcPipe()), to = indexOf(set.getDstPipe());
+      unsigned from = queueOf(set.getSrcPipe()), to = queueOf(set.getDstPipe());
       auto event = static_cast<unsigned>(set.getEventId());
-      if (!isFree(from, to, event, state)) {
+      if (!state.isFree(from, to, event)) {
         sawHazard = true;
         if (!checkOnly && !useAnotherEvent(number, from, to, state)) {
           apply(PIPE::PIPE_ALL, state);
@@ -434,14 +371,14 @@ private:
         }
         event = static_cast<unsigned>(set.getEventId());
       }
-      Flag &flag = state.flags[{from, to, event}];
+      QueueClocks::Flag &flag = state.flags[{from, to, event}];
       flag.isSet = true;
-      flag.clock = flagClock(from, state);
+      flag.clock = state.told(from, counts);
       return;
     }
     auto wait = cast<WaitFlagOp>(op);
-    unsigned from = indexOf(wait.getSrcPipe()), to = indexOf(wait.getDstPipe());
-    Flag &flag = state.flags[{from, to, static_cast<unsigned>(wait.getEventId())}];
+    unsigned from = queueOf(wait.getSrcPipe()), to = queueOf(wait.getDstPipe());
+    QueueClocks::Flag &flag = state.flags[{from, to, static_cast<unsigned>(wait.getEventId())}];
     flag.isSet = false;
     flag.lastWait = state.issued[to] = ++counts[to];
     pending.push_back({number, to, state.known[to], flag.clock});
@@ -474,13 +411,9 @@ private:
   }
 
   void apply(PIPE pipe, State &state) {
-    if (pipe != PIPE::PIPE_ALL) {
-      state.known[indexOf(pipe)][indexOf(pipe)] = counts[indexOf(pipe)];
-      return;
-    }
-    for (Clock &clock : state.known)
-      clock = counts;
-    pending.clear();
+    state.barrier(pipe, counts);
+    if (pipe == PIPE::PIPE_ALL)
+      pending.clear();
   }
 
   void erase(Order &order) {

@@ -30,13 +30,11 @@ bool mlir::pto::mayOverlap(const TouchedBytes &a, const TouchedBytes &b) {
 std::optional<PIPE> mlir::pto::getInstructionPipe(Operation *op) {
   if (auto instruction = dyn_cast<PipeOpInterface>(op))
     return instruction.getPipe();
-  if (isa<TPushToAivOp, TPushToAicOp>(op)) {
-    bool acc = cast<TileBufType>(op->getOperand(0).getType()).getSpace() == AddressSpace::Acc;
-    return acc ? PIPE::PIPE_FIX : PIPE::PIPE_MTE3;
-  }
-  if (isa<TPopFromAicOp, TPopFromAivOp>(op))
-    return getTargetArch(op) == Arch::A5 ? PIPE::PIPE_S : PIPE::PIPE_MTE2;
   return std::nullopt;
+}
+
+bool mlir::pto::runsInOrder(Operation *op, PIPE pipe) {
+  return pipe == PIPE::PIPE_S || (pipe == PIPE::PIPE_V && getTargetArch(op) == Arch::A5);
 }
 
 // The pointer that a view or a pointer starts from; null when it cannot be named.
@@ -105,15 +103,11 @@ SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
       regions.push_back({true, baseOf(value), AddressSpace::Gm, -1, -1, isWrite});
     }
   };
-  if (isa<TPopFromAicOp, TPopFromAivOp>(op)) {
-    add(op->getResult(0), true);
-    return regions;
-  }
   SmallVector<MemoryEffects::EffectInstance> effects;
   if (auto interface = dyn_cast<MemoryEffectOpInterface>(op))
     interface.getEffects(effects);
   for (MemoryEffects::EffectInstance &effect : effects)
-    if (Value value = effect.getValue())
+    if (Value value = effect.getValue(); value && !isa<MemoryEffects::Allocate>(effect.getEffect()))
       add(value, isa<MemoryEffects::Write>(effect.getEffect()));
   return regions;
 }
@@ -122,66 +116,91 @@ SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-static unsigned indexOf(PIPE pipe) {
-  return static_cast<unsigned>(pipe) < 11 ? static_cast<unsigned>(pipe) : 11;
+unsigned mlir::pto::queueOf(PIPE pipe) {
+  return std::min(static_cast<unsigned>(pipe), kQueues - 1);
 }
 
-template <typename ClockT> static void join(ClockT &into, const ClockT &other) {
+void mlir::pto::join(Clock &into, const Clock &other) {
   for (unsigned i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], other[i]);
 }
 
-// Numbers above what a queue has issued on the way to `state` stand for nothing on it: who knows
-// all that was issued knows them as well.
-void SyncModel::raise(State &state) {
+static void meet(Clock &into, const Clock &other) {
+  for (unsigned i = 0; i < into.size(); ++i)
+    into[i] = std::min(into[i], other[i]);
+}
+
+// Numbers above what a queue has issued on this way stand for nothing on it: who knows all that
+// was issued knows them as well.
+void QueueClocks::raise(const Clock &counts) {
   auto each = [&](Clock &clock) {
-    for (unsigned q = 0; q < kPipes; ++q)
-      if (clock[q] >= state.issued[q])
-        clock[q] = counts_[q];
+    for (unsigned q = 0; q < kQueues; ++q)
+      if (clock[q] >= issued[q])
+        clock[q] = counts[q];
   };
-  for (Clock &clock : state.known)
+  for (Clock &clock : known)
     each(clock);
-  for (auto &[key, flag] : state.flags)
+  for (auto &[key, flag] : flags)
     each(flag.clock);
 }
 
-// After a branch only what both ways know is known.
-void SyncModel::merge(State &into, State &other) {
-  raise(into);
-  raise(other);
-  join(into.issued, other.issued);
-  for (unsigned p = 0; p < kPipes; ++p)
-    for (unsigned q = 0; q < kPipes; ++q)
-      into.known[p][q] = std::min(into.known[p][q], other.known[p][q]);
-  for (const auto &[op, instance] : other.last) {
-    auto [it, isNew] = into.last.insert({op, instance});
-    if (!isNew && it->second.number < instance.number)
-      it->second = instance;
-  }
+void QueueClocks::merge(QueueClocks &other, const Clock &counts) {
+  raise(counts);
+  other.raise(counts);
+  join(issued, other.issued);
+  for (unsigned q = 0; q < kQueues; ++q)
+    meet(known[q], other.known[q]);
   for (const auto &[key, flag] : other.flags) {
-    auto [at, isNew] = into.flags.insert({key, flag});
+    auto [at, isNew] = flags.insert({key, flag});
     if (isNew)
       continue;
     Flag &mine = at->second;
     mine.isSet |= flag.isSet;
     mine.lastWait = std::max(mine.lastWait, flag.lastWait);
-    for (unsigned q = 0; q < kPipes; ++q)
-      mine.clock[q] = std::min(mine.clock[q], flag.clock[q]);
+    meet(mine.clock, flag.clock);
+  }
+}
+
+void QueueClocks::barrier(PIPE pipe, const Clock &counts) {
+  if (pipe == PIPE::PIPE_ALL) {
+    known.fill(counts);
+    return;
+  }
+  unsigned queue = queueOf(pipe);
+  known[queue][queue] = counts[queue];
+}
+
+Clock QueueClocks::told(unsigned from, const Clock &counts) const {
+  Clock clock = known[from];
+  clock[from] = counts[from];
+  return clock;
+}
+
+bool QueueClocks::isFree(unsigned from, unsigned to, unsigned event) const {
+  auto flag = flags.find({from, to, event});
+  return flag == flags.end() || (!flag->second.isSet && known[from][to] >= flag->second.lastWait);
+}
+
+void SyncModel::merge(State &into, State &other) {
+  into.QueueClocks::merge(other, counts_);
+  for (const auto &[op, instance] : other.last) {
+    auto [it, isNew] = into.last.insert({op, instance});
+    if (!isNew && it->second.number < instance.number)
+      it->second = instance;
   }
 }
 
 // Flags and barriers. Returns false for other ops.
 bool SyncModel::sync(Operation *op, State &state) {
   auto set = [&](unsigned from, unsigned to, unsigned id) {
-    Flag &flag = state.flags[{from, to, id}];
-    if (flag.isSet || state.known[from][to] < flag.lastWait)
+    if (!state.isFree(from, to, id))
       listener_->flagInUse(op);
+    QueueClocks::Flag &flag = state.flags[{from, to, id}];
     flag.isSet = true;
-    flag.clock = state.known[from];
-    flag.clock[from] = counts_[from];
+    flag.clock = state.told(from, counts_);
   };
   auto wait = [&](unsigned from, unsigned to, unsigned id) {
-    Flag &flag = state.flags[{from, to, id}];
+    QueueClocks::Flag &flag = state.flags[{from, to, id}];
     if (!flag.isSet)
       listener_->neverSet(op);
     flag.isSet = false;
@@ -189,20 +208,20 @@ bool SyncModel::sync(Operation *op, State &state) {
     join(state.known[to], flag.clock);
   };
   if (auto flag = dyn_cast<SetFlagOp>(op))
-    return set(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()),
+    return set(queueOf(flag.getSrcPipe()), queueOf(flag.getDstPipe()),
                static_cast<unsigned>(flag.getEventId())),
            true;
   if (auto flag = dyn_cast<WaitFlagOp>(op))
-    return wait(indexOf(flag.getSrcPipe()), indexOf(flag.getDstPipe()),
+    return wait(queueOf(flag.getSrcPipe()), queueOf(flag.getDstPipe()),
                 static_cast<unsigned>(flag.getEventId())),
            true;
   if (auto event = dyn_cast<RecordEventOp>(op))
-    return set(indexOf(getPipeOfEvent(event.getSrcOp())), indexOf(getPipeOfEvent(event.getDstOp())),
+    return set(queueOf(getPipeOfEvent(event.getSrcOp())), queueOf(getPipeOfEvent(event.getDstOp())),
                static_cast<unsigned>(event.getEventId())),
            true;
   if (auto event = dyn_cast<WaitEventOp>(op))
-    return wait(indexOf(getPipeOfEvent(event.getSrcOp())),
-                indexOf(getPipeOfEvent(event.getDstOp())),
+    return wait(queueOf(getPipeOfEvent(event.getSrcOp())),
+                queueOf(getPipeOfEvent(event.getDstOp())),
                 static_cast<unsigned>(event.getEventId())),
            true;
   std::optional<PIPE> barrier;
@@ -212,23 +231,17 @@ bool SyncModel::sync(Operation *op, State &state) {
     barrier = getPipeOfEvent(named.getOpType());
   if (!barrier)
     return false;
-  if (*barrier == PIPE::PIPE_ALL) {
-    for (Clock &clock : state.known)
-      clock = counts_;
-  } else {
-    unsigned pipe = indexOf(*barrier);
-    state.known[pipe][pipe] = counts_[pipe];
-  }
+  state.barrier(*barrier, counts_);
   return true;
 }
 
 void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
-  unsigned queue = indexOf(pipe), scalar = indexOf(PIPE::PIPE_S);
+  unsigned queue = queueOf(pipe), scalar = queueOf(PIPE::PIPE_S);
   Clock &known = state.known[queue];
   // Issued behind everything that the scalar queue has done or waited for.
   join(known, state.known[scalar]);
   known[scalar] = counts_[scalar];
-  bool inOrder = pipe == PIPE::PIPE_S || (pipe == PIPE::PIPE_V && getTargetArch(op) == Arch::A5);
+  bool inOrder = runsInOrder(op, pipe);
   SmallVector<TouchedBytes> regions = getRegions(op);
   for (const auto &[earlier, instance] : state.last) {
     if (known[instance.pipe] >= instance.number || (instance.pipe == queue && inOrder))

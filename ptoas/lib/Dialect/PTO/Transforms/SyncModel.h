@@ -32,6 +32,37 @@ bool mayOverlap(const TouchedBytes &a, const TouchedBytes &b);
 /// The queue of an instruction; none for ops that are not instructions.
 std::optional<PIPE> getInstructionPipe(Operation *op);
 SmallVector<TouchedBytes> getRegions(Operation *op);
+/// Whether an instruction of `pipe` runs behind all earlier ones of its queue without more ado.
+bool runsInOrder(Operation *op, PIPE pipe);
+
+/// Numbers of instructions, by queue: those up to it.
+constexpr unsigned kQueues = 12;
+using Clock = std::array<unsigned, kQueues>;
+unsigned queueOf(PIPE pipe);
+void join(Clock &into, const Clock &other);
+
+/// What the queues know on one way through a function. `counts` are the numbers given out so far.
+struct QueueClocks {
+  struct Flag {
+    bool isSet = false;
+    Clock clock{};
+    unsigned lastWait = 0; // number of the last wait on the waiting queue
+  };
+  std::array<Clock, kQueues> known{};
+  Clock issued{};                                // the highest number of each queue on the way here
+  std::map<std::array<unsigned, 3>, Flag> flags; // by setting queue, waiting queue, event
+
+  /// After a branch only what both ways know is known.
+  void merge(QueueClocks &other, const Clock &counts);
+  void barrier(PIPE pipe, const Clock &counts);
+  /// What a queue tells with a flag that it sets now.
+  Clock told(unsigned from, const Clock &counts) const;
+  /// Whether a flag is not set, and its last wait known to have run.
+  bool isFree(unsigned from, unsigned to, unsigned event) const;
+
+private:
+  void raise(const Clock &counts);
+};
 
 class SyncModel {
 public:
@@ -50,22 +81,12 @@ public:
   void walk(FunctionOpInterface function, Listener &listener);
 
 private:
-  static constexpr unsigned kPipes = 12;
-  using Clock = std::array<unsigned, kPipes>;
   struct Instance {
     unsigned pipe, number;
     SmallVector<TouchedBytes> regions;
   };
-  struct Flag {
-    bool isSet = false;
-    Clock clock{};
-    unsigned lastWait = 0; // number of the last wait on the waiting queue
-  };
-  struct State {
-    std::array<Clock, kPipes> known{};
-    Clock issued{}; // the highest number of each queue on the way here
+  struct State : QueueClocks {
     llvm::MapVector<Operation *, Instance> last;
-    std::map<std::array<unsigned, 3>, Flag> flags;
   };
 
   void run(Block &block, State &state);
@@ -73,7 +94,6 @@ private:
   void instruction(Operation *op, PIPE pipe, State &state);
   bool sync(Operation *op, State &state);
   void merge(State &into, State &other);
-  void raise(State &state);
   unsigned next(State &state, unsigned pipe) { return state.issued[pipe] = ++counts_[pipe]; }
 
   Clock counts_{};
