@@ -272,10 +272,21 @@ class Program:
     def store(self, tile, view, attrs="") -> None:
         self.op("tstore", [tile], [view], attrs)
 
-    def text(self, name: str = "f") -> str:
+    def function(self, name: str = "f") -> str:
         constants = [f"{v} = {k}" for k, v in self.constants.items()]
         body = "\n    ".join(constants + self.lines)
-        return (
-            f'module attributes {{pto.target_arch = "{self.arch}"}} {{\n'
-            f"  func.func @{name}({', '.join(self.args)}) {{\n    {body}\n    return\n  }}\n}}\n"
-        )
+        return f"  func.func @{name}({', '.join(self.args)}) {{\n    {body}\n    return\n  }}\n"
+
+    def text(self, name: str = "f") -> str:
+        return module(self.arch, [self.function(name)])
+
+
+def module(arch: str, functions: list[str]) -> str:
+    return f'module attributes {{pto.target_arch = "{arch}"}} {{\n{"".join(functions)}}}\n'
+
+
+def ops() -> set[str]:
+    """Names of the pto ops that the native target dispatches."""
+    names = ctypes.create_string_buffer(1 << 16)
+    _binding.native_ops(names, len(names))
+    return set(names.value.decode().split())

@@ -1,0 +1,312 @@
+"""How a row of the op table becomes programs, and what runs them.
+
+A row names an op, the element types it takes, its operands by shape, and a reference in NumPy. Each (row,
+architecture) is one module: a function per element type and class of shape with constant extents, and
+one per element type with run-time extents that runs all classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from zlib import crc32
+
+import ml_dtypes
+import native
+import numpy as np
+from native import AVX2, HOST, Code, Program
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+import gen_isa
+
+ARCHS = ("a2a3", "a5")
+ROWS, COLS = 16, 64
+# Valid rows and columns of tiles of 16 x 64.
+CLASSES = {
+    "one": (1, 1),
+    "odd": (7, 33),
+    "aligned": (16, 64),
+    "tail": (13, 61),
+    "empty": (0, 29),
+}
+NO_COLUMNS = (13, 0)
+DTYPES = {
+    **native.DTYPES,
+    "ui64": np.uint64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
+FLOATS = ("f32", "f16", "bf16")
+FILL = 7  # what outputs hold before
+
+
+@functools.cache
+def records() -> dict:
+    """Tile operands of all ops: {op: {operand: {"a2a3": types, "a5": types}}}."""
+    table = gen_isa.tablegen()
+    found: dict = {}
+    for name in table["!instanceof"]["PTO_Op"]:
+        record = table[name]
+        for operand in record.get("tileOperands", ()):
+            spec = gen_isa.spec_of(table[operand["def"]])
+            types = {"a2a3": spec["a3"].split(", "), "a5": spec["a5"].split(", ")}
+            found.setdefault(record["opName"], {})[spec["name"]] = types
+    return found
+
+
+def types_of(op: str, operand: str, arch: str) -> list[str]:
+    return records()[op][operand][arch]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tile and the tensor that it is loaded from or stored to. Extents are numbers, or names of those of
+    the case: r and c, h (half of r), k (the inner one of a product), c17 (c + 17). In space "gm" there is
+    no tile: the op names the tensor."""
+
+    dtype: str = "T"  # T: that of the case
+    rows: int = ROWS
+    cols: int = COLS
+    vrow: int | str = "r"
+    vcol: int | str = "c"
+    extra: str = ""
+    low: float = -4
+    high: float = 4
+    kept: bool = False  # an output that is loaded first, since the op reads it or leaves a part
+    space: str = "vec"
+    values: Callable | None = None  # (rng, case, shape) -> array
+
+
+FULL = Operand()
+COLUMN = replace(FULL, cols=1, vcol=1, extra=", blayout=col_major")
+LINE = replace(FULL, rows=1, vrow=1)
+
+
+@dataclass(frozen=True)
+class Case:
+    arch: str
+    dtype: str
+    kind: str
+    r: int
+    c: int
+
+    @property
+    def k(self) -> int:
+        return {"one": 1, "odd": 19, "tail": 29}.get(self.kind, 32)
+
+    def extent(self, e) -> int:
+        known = {"r": self.r, "c": self.c, "h": self.r // 2, "k": self.k, "c17": self.c + 17}
+        return known.get(e, e)
+
+    @property
+    def run_time(self) -> tuple[int, ...]:
+        return self.r, self.c, self.r // 2, self.k
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    op: str
+    # Valid parts of the inputs (and of kept outputs, behind them) to valid parts of the outputs.
+    expect: Callable
+    inputs: Sequence[Operand]
+    outputs: Sequence[Operand] = (FULL,)
+    # The operand of the record whose element types are run, or the types themselves.
+    types: str | dict | Sequence[str] = "src0"
+    emit: Callable | None = None  # (program, case, ins, outs)
+    tolerance: Callable | dict = field(default_factory=dict)
+    project: Callable | None = None  # (case, valid part of an output) -> what is compared
+    label: str = ""
+    refused_empty: str = ""  # the message about constant empty extents
+    dynamic: bool = True
+    classes: dict = field(default_factory=lambda: CLASSES)
+    archs: Sequence[str] = ARCHS
+
+    @property
+    def name(self) -> str:
+        return self.op + (f"-{self.label}" if self.label else "")
+
+    def dtypes(self, arch: str) -> Sequence[str]:
+        if arch not in self.archs:
+            return ()
+        if isinstance(self.types, str):
+            return types_of(self.op, self.types, arch)
+        return self.types.get(arch, ()) if isinstance(self.types, dict) else self.types
+
+
+def dtype_of(operand: Operand, case: Case) -> str:
+    return case.dtype if operand.dtype == "T" else operand.dtype
+
+
+def numbers(rng, dtype: str, shape, low, high):
+    """Floats between the limits; integers of the whole range, for what wraps."""
+    if dtype in FLOATS or dtype.startswith("f8"):
+        return rng.uniform(low, high, shape).astype(np.float32).astype(DTYPES[dtype])
+    info = np.iinfo(DTYPES[dtype])
+    found = rng.integers(info.min, info.max, shape, dtype=DTYPES[dtype], endpoint=True)
+    small = rng.integers(max(info.min, -9), 10, shape).astype(DTYPES[dtype])
+    return np.where(rng.random(shape) < 0.5, found, small)
+
+
+def function(row: Row, case: Case, name: str, dynamic: bool) -> str:
+    p = Program(case.arch)
+    tensors = [*row.inputs, *row.outputs]
+    pointers = [p.pointer(dtype_of(t, case)) for t in tensors]
+    extents = {e: case.extent(e) for e in ("r", "c", "h", "k", "c17")}
+    if dynamic:
+        extents = {e: p.scalar("index") for e in ("r", "c", "h", "k")}
+        extents["c17"] = p.name()
+        p.emit(f"{extents['c17']} = arith.addi {extents['c']}, {p.const(17)} : index")
+    p.extents = extents
+    tiles, views = [], []
+    for i, (pointer, t) in enumerate(zip(pointers, tensors)):
+        dtype = dtype_of(t, case)
+        sizes = [extents.get(t.vrow, t.vrow), extents.get(t.vcol, t.vcol)]
+        views.append(p.view(pointer, dtype, [t.rows, t.cols], sizes=sizes))
+        if t.space == "gm":
+            tiles.append(views[-1])
+            continue
+        tiles.append(p.tile(dtype, t.rows, t.cols, *sizes, extra=t.extra, space=t.space))
+        if i < len(row.inputs) or t.kept:
+            p.load(views[-1], tiles[-1])
+    n = len(row.inputs)
+    if row.emit:
+        row.emit(p, case, tiles[:n], tiles[n:])
+    else:
+        p.op(row.op, tiles[:n], tiles[n:])
+    for t, tile, view in zip(row.outputs, tiles[n:], views[n:]):
+        if t.space != "gm":
+            p.store(tile, view)
+    return p.function(name)
+
+
+def label(dtype: str, kind: str) -> str:
+    return f"f_{dtype}_{kind}"
+
+
+def cases(row: Row, arch: str) -> list[Case]:
+    return [
+        Case(arch, dtype, kind, *extents)
+        for dtype in row.dtypes(arch)
+        for kind, extents in row.classes.items()
+    ]
+
+
+def only_run_time(row: Row, arch: str) -> bool:
+    """Code does not depend on the architecture, its legality does: constant extents once are enough."""
+    return arch == "a2a3" and row.dynamic and "a5" in row.archs
+
+
+@functools.cache
+def compiled(row: Row, arch: str) -> tuple[Code, ...]:
+    """Code for this machine with fused loops, and for AVX2 without: their bits are the same."""
+    functions = []
+    for case in cases(row, arch):
+        if not only_run_time(row, arch) and not (row.refused_empty and case.kind == "empty"):
+            functions.append(function(row, case, label(case.dtype, case.kind), False))
+    if row.dynamic:
+        for dtype in row.dtypes(arch):
+            case = Case(arch, dtype, "dynamic", ROWS, COLS)
+            functions.append(function(row, case, label(dtype, "dynamic"), True))
+    text = native.module(arch, functions)
+    if only_run_time(row, arch):
+        return (Code(text, isa=AVX2),)
+    return Code(text), Code(text, fuse=False, isa=AVX2)
+
+
+def arrays_of(row: Row, case: Case) -> tuple[list, list]:
+    rng = np.random.default_rng(crc32(f"{row.name} {case}".encode()))
+
+    def make(t: Operand):
+        shape = (t.rows, t.cols)
+        if t.values:
+            dtype = DTYPES[dtype_of(t, case)]
+            return np.ascontiguousarray(np.broadcast_to(t.values(rng, case, shape), shape), dtype)
+        return numbers(rng, dtype_of(t, case), shape, t.low, t.high)
+
+    ins = [make(t) for t in row.inputs]
+    outs = [
+        make(t) if t.kept else np.full((t.rows, t.cols), FILL, DTYPES[dtype_of(t, case)])
+        for t in row.outputs
+    ]
+    return ins, outs
+
+
+def run_case(row: Row, case: Case) -> None:
+    """Static and run-time extents, fused and not: equal bits; the valid part as NumPy has it, the rest kept."""
+    ins, before = arrays_of(row, case)
+    modes = []
+    if case.kind != "no_columns" and not only_run_time(row, case.arch):
+        modes.append((label(case.dtype, case.kind), ()))
+    if row.dynamic:
+        modes.append((label(case.dtype, "dynamic"), case.run_time))
+    results = []
+    for code in compiled(row, case.arch):
+        for name, extents in modes:
+            if row.refused_empty and name.endswith("_empty"):
+                continue
+            outs = [o.copy() for o in before]
+            code(name, *ins, *outs, *extents)
+            results.append(outs)
+    cut = [a[: case.extent(t.vrow), : case.extent(t.vcol)] for a, t in zip(ins, row.inputs)]
+    cut += [
+        b[: case.extent(t.vrow), : case.extent(t.vcol)]
+        for b, t in zip(before, row.outputs)
+        if t.kept
+    ]
+    wanted = (None,) * len(row.outputs)
+    # Extents that turn out empty where the op has no meaning for it: nothing but the valid part changes.
+    if not (row.refused_empty and 0 in (case.r, case.c)):
+        with np.errstate(all="ignore"):
+            wanted = row.expect(case, *cut)
+        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    for i, (t, want) in enumerate(zip(row.outputs, wanted)):
+        valid = np.s_[: case.extent(t.vrow), : case.extent(t.vcol)]
+        seen = []
+        for outs in results:
+            seen.append(meaning(row, case, outs[i][valid], want))
+            assert seen[-1].tobytes() == seen[0].tobytes(), "modes differ"
+            rest = outs[i].copy()
+            rest[valid] = before[i][valid]
+            assert rest.tobytes() == before[i].tobytes(), "wrote outside the valid part"
+        if want is not None:
+            want = np.asarray(np.ma.filled(want, 0)).reshape(seen[0].shape)
+            compare(seen[0], want, tolerance(row, case))
+
+
+def meaning(row: Row, case: Case, got, want):
+    """What counts of an output: nothing, the part that the row looks at, or what the reference does not mask."""
+    if want is None:
+        return got[:0]
+    if row.project:
+        return row.project(case, got)
+    mask = np.ma.getmaskarray(want) if isinstance(want, np.ma.MaskedArray) else False
+    return np.where(mask, np.zeros_like(got), got)
+
+
+def tolerance(row: Row, case: Case) -> float:
+    if callable(row.tolerance):
+        return row.tolerance(case)
+    return row.tolerance.get(case.dtype, 0)
+
+
+def compare(got, want, relative: float) -> None:
+    if not relative:
+        want = want.astype(got.dtype)
+        same = (got == want) | ((got != got) & (want != want))
+        assert same.all(), f"{got[~same][:4]} instead of {want[~same][:4]}"
+    else:
+        np.testing.assert_allclose(
+            got.astype(np.float64), want.astype(np.float64), rtol=relative, atol=relative
+        )
+
+
+def refusal(row: Row, case: Case) -> str:
+    """The message about a module with this case alone."""
+    try:
+        Code(native.module(case.arch, [function(row, case, "f", False)]), isa=HOST)
+    except native.CompileError as error:
+        return str(error)
+    return ""
