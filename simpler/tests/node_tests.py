@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 from pathlib import Path
@@ -62,7 +63,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def wait_until(condition, seconds: float = 10.0) -> bool:
+def wait_until(condition, seconds: float = 60.0) -> bool:
+    """Whether it comes true; the time is only for what never does."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -71,8 +73,14 @@ def wait_until(condition, seconds: float = 10.0) -> bool:
     return True
 
 
-def segments() -> set[str]:
-    return {f for f in os.listdir("/dev/shm") if f.startswith("simpler-")}
+def segments(pid: int | None = None) -> set[str]:
+    """What a process has in shared memory; this one if none is named."""
+    return {f for f in os.listdir("/dev/shm") if f.startswith(f"simpler-{pid or os.getpid()}-")}
+
+
+def shared_cells() -> np.ndarray:
+    """Integers, all 0, that children made later share with this process."""
+    return np.frombuffer(mmap.mmap(-1, 4096), np.int32)
 
 
 # -- functions of sub-workers -----------------------------------------------------------------------------------------

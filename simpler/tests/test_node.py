@@ -21,6 +21,7 @@ from node_tests import (
     node,
     plus_one_later,
     segments,
+    shared_cells,
     task,
     tell_pid,
     wait_until,
@@ -50,8 +51,15 @@ def test_devices_and_python_in_one_graph():
 
 
 def test_tasks_on_common_bytes_keep_their_order_and_others_do_not_wait():
+    came = shared_cells()
+
+    def meet(args) -> None:
+        came[args.scalar(0)] = 1
+        assert wait_until(lambda: came[:2].all()), "the other never came"
+        tell_pid(args)
+
     with node(subs=2) as w:
-        grow, tell = w.register(plus_one_later), w.register(tell_pid)
+        grow, meeting = w.register(plus_one_later), w.register(meet)
         w.init()
         x, pids = ints(), np.zeros((2, 1), np.int32)
 
@@ -64,21 +72,28 @@ def test_tasks_on_common_bytes_keep_their_order_and_others_do_not_wait():
 
         def two(orch, args, config) -> None:
             for i in range(2):
-                orch.submit_sub(tell, task((pids[i], OUT)))
+                orch.submit_sub(meeting, task((pids[i], OUT), scalars=[i]))
 
         w.run(two)
         assert len(set(pids.ravel())) == 2 and os.getpid() not in pids
 
 
 def test_runs_overlap_and_keep_their_order():
+    gate = shared_cells()
+
+    def grow_behind_a_gate(args) -> None:
+        assert wait_until(lambda: gate[0])
+        plus_one_later(args)
+
     with node(subs=1) as w:
-        grow = w.register(plus_one_later)
+        grow = w.register(grow_behind_a_gate)
         w.init()
         x = ints()
         runs = [w.submit(lambda o, a, c: o.submit_sub(grow, task((x, INOUT)))) for _ in range(4)]
-        assert not runs[-1].done
+        assert not any(run.done for run in runs)
         with pytest.raises(TimeoutError):
             runs[-1].wait(timeout=0)
+        gate[0] = 1
         runs[-1].wait()
         assert all(run.done for run in runs)
         np.testing.assert_array_equal(x, ints() + 4)
@@ -91,12 +106,12 @@ def test_runs_overlap_and_keep_their_order():
 
 
 def test_members_of_a_group_are_there_together():
-    flags = np.frombuffer(mmap.mmap(-1, 4096), np.int32)  # shared before init
+    flags = shared_cells()
 
     def meet(args) -> None:
         me, members = args.scalar(0), args.scalar(1)
         flags[me] = 1
-        assert wait_until(lambda: flags[:members].sum() == members, 20), "the others never came"
+        assert wait_until(lambda: flags[:members].sum() == members), "the others never came"
         args[0].buffer.cast("i")[0] = me + 1
 
     with node(subs=3) as w:
@@ -279,14 +294,16 @@ def test_shared_tensors_of_a_program():
 
 
 def test_a_buffer_that_a_run_names_is_not_released():
+    gate = shared_cells()
     with node(subs=1) as w:
-        grow = w.register(plus_one_later)
+        held = w.register(lambda args: wait_until(lambda: gate[0]))
         w.init()
         buffer = w.create_buffer(16)
         tensor = buffer.tensor((4,), DataType.INT32)
-        run = w.submit(lambda o, a, c: o.submit_sub(grow, task((tensor, INOUT))))
+        run = w.submit(lambda o, a, c: o.submit_sub(held, task((tensor, INOUT))))
         with pytest.raises(RuntimeError, match="has not ended uses the buffer"):
             w.release_buffer(buffer)
+        gate[0] = 1
         run.wait()
         w.release_buffer(buffer)
         with pytest.raises(ValueError, match="freed already"):

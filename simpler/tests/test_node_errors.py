@@ -149,16 +149,17 @@ def test_a_peer_that_waits_for_a_dead_one_is_ended():
         if args.scalar(0) == 0:
             os._exit(1)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
-        time.sleep(120)
+        time.sleep(600)  # the test has ended long before, or something is wrong
 
     with node(subs=2, py_control_timeout_s=0.3) as w:
         sub = w.register(member)
         w.init()
-        start = time.monotonic()
+        pids = w._node.lane.pids
         error = error_of(
             w, lambda o, a, c: o.submit_sub_group(sub, [task(scalars=[i]) for i in range(2)])
         )
-        assert error.code == 204 and time.monotonic() - start < 20
+        assert error.code == 204
+        assert wait_until(lambda: not any(alive(pid) for pid in pids))
 
 
 def test_a_run_can_be_stopped():
@@ -174,7 +175,7 @@ def test_a_run_can_be_stopped():
         run = w.submit(program)
         assert not run.cancel()  # it had started
         with pytest.raises(RunError, match="the run was cancelled") as caught:
-            run.wait(timeout=20)
+            run.wait(timeout=100)
         assert caught.value.name == "INTERRUPTED"
         np.testing.assert_array_equal(x, ints())
         w.run(lambda orch, a, c: orch.submit_sub(grow, task((x, INOUT))))

@@ -99,7 +99,9 @@ def test_create_and_close_does_not_grow():
         w.close()
         if i == 3:
             before = state()
-    assert state() == before
+    # The system lists a thread for a moment after it was joined.
+    assert wait_until(lambda: state()[0] <= before[0])
+    assert state()[1:] == before[1:]
 
 
 LONELY = """
@@ -128,7 +130,6 @@ time.sleep(300)
     [("idle", "SIGKILL"), ("busy", "SIGKILL"), ("busy", "exit"), ("idle", "raise")],
 )
 def test_children_do_not_outlive_their_parent(work, end):
-    before = segments()
     parent = subprocess.Popen(
         [sys.executable, "-c", LONELY, work, end],
         stdout=subprocess.PIPE,
@@ -140,10 +141,10 @@ def test_children_do_not_outlive_their_parent(work, end):
     assert len(pids) == 3
     if end == "SIGKILL":
         parent.kill()
-    parent.wait(30)
+    parent.wait(60)
     assert wait_until(lambda: not any(alive(pid) for pid in pids)), pids
     # What the parent could not remove itself, Python's resource tracker does.
-    assert wait_until(lambda: segments() <= before), segments() - before
+    assert wait_until(lambda: not segments(parent.pid)), segments(parent.pid)
     parent.stdout.close()
 
 
@@ -158,7 +159,7 @@ def test_ctrl_c_stops_a_run():
     pids = [int(p) for p in parent.stdout.readline().split()]
     time.sleep(0.3)
     parent.send_signal(signal.SIGINT)
-    _, text = parent.communicate(timeout=30)
+    _, text = parent.communicate(timeout=60)
     assert parent.returncode == -signal.SIGINT or parent.returncode == 130, text
     assert "KeyboardInterrupt" in text
     assert wait_until(lambda: not any(alive(pid) for pid in pids))

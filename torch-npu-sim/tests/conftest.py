@@ -48,7 +48,7 @@ def ext():
 def run_python():
     """Runs a program in its own process; returns (code, output)."""
 
-    def run(text: str, timeout: float = 60, **env: str):
+    def run(text: str, timeout: float = 300, **env: str):
         path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", text],

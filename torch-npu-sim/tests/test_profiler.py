@@ -1,6 +1,7 @@
 """The device in torch's profiler."""
 
 import json
+import time
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -8,11 +9,13 @@ from torch.profiler import ProfilerActivity, profile
 
 def test_operators_carry_device_time():
     x = torch.randn(200, 200, device="npu")
+    begin = time.perf_counter()
     with torch.autograd.profiler.profile(use_device="npu") as p:
         (x @ x).relu()
+        torch.npu.synchronize()
+        whole = 1e6 * (time.perf_counter() - begin)
     averages = {e.key: e for e in p.key_averages()}
-    assert averages["aten::mm"].device_time_total > 0
-    assert averages["aten::mm"].device_time_total <= 10 * averages["aten::mm"].cpu_time_total + 1000
+    assert 0 < averages["aten::mm"].device_time_total <= whole
 
 
 def test_memory_is_reported(tmp_path):

@@ -244,10 +244,10 @@ def refused(factor: str, **values) -> pypto.Error:
     """The error for a product with a factor that is computed at compile time."""
     function = entry_of(SCOPE + f"y[0:16, 0:32] = pl.mul(x, {factor})", "values.py")
     function.__pypto_function__.globals.update(values)
-    begin = time.monotonic()
+    begin = time.thread_time()  # whatever else the machine does
     with pytest.raises(pypto.Error) as caught:
         function(*tensors())
-    assert time.monotonic() - begin < 5
+    assert time.thread_time() - begin < 5
     return caught.value
 
 

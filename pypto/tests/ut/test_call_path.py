@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import struct
+import sys
 import threading
 import time
 
@@ -310,17 +311,24 @@ def test_missing_entry_is_a_resource_error(make):
 
 
 def test_interrupt_stops_a_run(make):
-    program = make("endless", tensor("x"))
+    program = make("endless", tensor("x", "inout"))
+    x = base()
+
+    def interrupt():
+        while not x[0, 0]:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
     # Runners that start in the background ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        program(base())
-    assert time.monotonic() - begin < 10
-    timer.join()
-    signal.signal(signal.SIGINT, before)
+    thread = threading.Thread(target=interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            thread.start()
+            program(x)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
     # The next run is not affected.
     make("nothing", tensor("x"))(base())
 
@@ -424,15 +432,17 @@ def test_functions_and_programs_are_collected(add_one):
     assert alive() is None
 
 
-def test_calls_take_few_microseconds(make):
-    """A bound far above the figure of a quiet machine, so that only a broken path fails it."""
+def test_calls_of_a_prepared_function_run_no_python(make):
+    """What makes them cheap: the microsecond itself is measured by bench/, on a quiet machine."""
     program = make("nothing", tensor("a"), tensor("b"), tensor("c", "out"))
     function = core.JITFunction(Impl(program))
     args = base(), base(), base()
-    best = 1.0
-    for _ in range(5):
-        begin = time.perf_counter()
-        for _ in range(2000):
+    function(*args)
+    seen = []
+    sys.setprofile(lambda frame, event, what: seen.append((event, frame.f_code.co_name)))
+    try:
+        for _ in range(10):
             function(*args)
-        best = min(best, (time.perf_counter() - begin) / 2000)
-    assert best < 15e-6
+    finally:
+        sys.setprofile(None)
+    assert [name for event, name in seen if event == "call"] == []

@@ -26,6 +26,7 @@ KERNELS = [
     ("attention", "aiv"),
     ("divide", "aiv"),
     ("throw", "aiv"),
+    ("wait", "aiv"),
 ]
 
 

@@ -84,6 +84,7 @@ TEST(Allocator, KernelsBlockFreedByTheHostWaitsForTheStream) {
 TEST(Allocator, BlocksAreAlignedDisjointAndCounted) {
   Device &d = device(1);
   Allocator &memory = d.allocator();
+  memory.emptyCache();
   MemoryStats before = memory.stats();
   std::mt19937 random(7);
   std::map<char *, size_t> live;

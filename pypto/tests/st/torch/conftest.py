@@ -43,7 +43,7 @@ def gate():
 def run_python():
     """Runs a program in a process of its own; (exit code, output). `kernels` is importable."""
 
-    def run(text: str, timeout: float = 120, **env: str):
+    def run(text: str, timeout: float = 300, **env: str):
         path = [str(NPU), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", text],

@@ -98,6 +98,6 @@ class Threads:
 
     def join(self):
         for thread in self._threads:
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive(), "a thread hangs"
         return self.outcomes

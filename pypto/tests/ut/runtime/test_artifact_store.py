@@ -325,8 +325,7 @@ def test_readers_see_all_or_nothing_while_writers_publish(store):
         keys
         + """
 seen = set()
-end = time.monotonic() + 60
-while len(seen) < len(keys) and time.monotonic() < end:
+while len(seen) < len(keys):
     for key in keys:
         found, reason = store.lookup(key, SPEC)
         assert found in (Lookup.MISS, Lookup.HIT), reason
@@ -392,19 +391,21 @@ def test_a_forked_child_does_not_keep_the_lock(store, tmp_path):
     text = """
 def forking(folder):
     build(folder)
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         os.close(1)
         os.close(2)
-        time.sleep(20)
+        time.sleep(600)
         os._exit(0)
+    print(child)
 print(store.get_or_build(KEY, SPEC, forking).outcome.value, flush=True)
 os._exit(0)
 """
-    began = time.monotonic()
-    assert finish(start(text, store.root)) == "published"
+    child, outcome = finish(start(text, store.root)).split()
     other = dataclasses.replace(SPEC, stage=ArtifactStage.BINARY_READY)
+    assert outcome == "published"
     assert store.get_or_build(KEY, other, build).outcome is Outcome.PUBLISHED
-    assert time.monotonic() - began < 15
+    os.kill(int(child), signal.SIGKILL)  # it is still there
 
 
 def test_the_root_that_nobody_names(monkeypatch, tmp_path):

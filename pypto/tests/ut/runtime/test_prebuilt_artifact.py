@@ -444,7 +444,7 @@ def test_a_child_loads_what_its_parent_was_loading(folder, monkeypatch):
     if child == 0:
         go.set()
         artifact_runtime.read_prebuilt = real
-        signal.alarm(30)  # kills it where it waits for ever
+        signal.alarm(120)  # kills it where it waits for ever
         os._exit(0 if artifact.load().entry_address else 1)
     _, status = os.waitpid(child, 0)
     go.set()

@@ -17,7 +17,8 @@ enum : int32_t {
   MATMUL,
   ATTENTION,
   DIVIDE,
-  THROW
+  THROW,
+  WAIT
 };
 #define ENTRY(name)                                                                                \
   extern "C" __attribute__((visibility("default"))) void name(const ChipTaskArgs &in)

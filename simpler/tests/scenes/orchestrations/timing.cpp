@@ -1,4 +1,5 @@
-// Timing slots and scopes, for the tools that read what runs leave (spec 11.4).
+// Timing slots and scopes, for the tools that read what runs leave (spec 11.4); a run that waits to
+// be let go.
 #include "kernels.h"
 
 ENTRY(two_slots) {
@@ -12,4 +13,9 @@ ENTRY(two_slots) {
       rt_submit_aiv_task(AFFINE, task);
     }
   }
+}
+ENTRY(held) {
+  CoreTaskArgs task;
+  task.add_inout(in.tensor(0).ref());
+  rt_submit_aiv_task(WAIT, task);
 }

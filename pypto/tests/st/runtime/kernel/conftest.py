@@ -25,7 +25,7 @@ def own_cache(tmp_path, monkeypatch):
 def python(tmp_path):
     """python(text, **environment) -> (exit code, standard output, standard error) of a process."""
 
-    def run(text: str, timeout: float = 120, **environment: str):
+    def run(text: str, timeout: float = 300, **environment: str):
         file = tmp_path / "program.py"
         file.write_text(text)
         done = subprocess.run(

@@ -189,14 +189,15 @@ def test_an_interrupted_start_says_so_and_the_process_ends_in_order(program):
 watch_close()
 import inspect, signal
 from simpler.worker import Worker
-init = Worker.init
+init, interrupted = Worker.init, threading.Event()
 def slow(self, *args, **kwargs):
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(0.5)
+    interrupted.wait(60)
     return init(self, *args, **kwargs)
 slow.__signature__ = inspect.signature(init)
 Worker.init = slow
 print(error_of(pypto.torch.init))
+interrupted.set()
 print(context.manager().state.name)
 print(error_of(pypto.torch.init))
 """
@@ -282,8 +283,8 @@ if __name__ == "__main__":
     queue = spawn.Queue()
     process = spawn.Process(target=child, args=(queue,))
     process.start()
-    print(queue.get(timeout=90))
-    process.join(90)
+    print(queue.get(timeout=250))
+    process.join(250)
     print(process.exitcode)
 """
     code, out, err = python(text)
