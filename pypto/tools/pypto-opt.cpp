@@ -2,7 +2,7 @@
 //
 //   pypto-opt [file] [--outline-scopes] [--resolve-directions] [--lower-tensor-to-tile]
 //             [--infer-memory-spaces] [--check-capacity[=a5]] [--tile-matmul-l0]
-//             [--lower-orchestration] [--lower-to-pto] [--text-form]
+//             [--lower-orchestration] [--lower-to-pto] [--text-form] [--tight]
 //
 // Steps run in the order given. With --verify-diagnostics the errors must be those that
 // `expected-error` comments announce. For tests and for looking at what a step does.
@@ -36,7 +36,7 @@ static LogicalResult runStep(llvm::StringRef name, ModuleOp module,
   if (name == "check-capacity" || name.consume_front("check-capacity="))
     return pypto::checkCapacity(module, name == "a5" ? "a5" : "a2a3");
   if (name == "tile-matmul-l0")
-    return pypto::tileMatmulL0(module);
+    return pypto::tileMatmulL0(module, options.reuseOperands);
   if (name == "lower-orchestration")
     return pypto::lowerOrchestration(module);
   if (name == "lower-to-pto")
@@ -56,6 +56,8 @@ int main(int argc, char **argv) {
       file = argv[i];
     else if (arg == "text-form")
       options.textForm = true;
+    else if (arg == "tight")
+      options.reuseOperands = true;
     else if (arg == "verify-diagnostics")
       verifyDiagnostics = true;
     else if (arg == "locations")

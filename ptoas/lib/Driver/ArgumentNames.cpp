@@ -9,19 +9,46 @@
 
 using namespace mlir;
 
+static StringRef nameAt(StringRef text) {
+  if (!text.consume_front("%"))
+    return {};
+  return text.take_while([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
+}
+
+/// The name in the function's header, for texts that give arguments a `loc(...)` of their own.
+static StringRef nameInHeader(StringRef text, StringRef function, unsigned argument) {
+  size_t at = text.find(("func.func @" + function + "(").str());
+  if (at == StringRef::npos)
+    return {};
+  text = text.drop_front(text.find('(', at));
+  bool inString = false;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"' && text[i - 1] != '\\')
+      inString = !inString;
+    if (inString)
+      continue;
+    depth += (c == '(' || c == '{' || c == '<') - (c == ')' || c == '}' || c == '>');
+    if (depth == 0)
+      return {};
+    if (c == '%' && depth == 1 && argument-- == 0)
+      return nameAt(text.drop_front(i));
+  }
+  return {};
+}
+
 std::string ptoas::argumentName(func::FuncOp function, unsigned argument,
                                 llvm::SourceMgr &sources) {
   auto where = dyn_cast<FileLineColLoc>(function.getArgument(argument).getLoc());
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   if (!where || where.getFilename().getValue() != buffer->getBufferIdentifier())
-    return {};
+    return nameInHeader(buffer->getBuffer(), function.getName(), argument).str();
   llvm::SMLoc loc =
       sources.FindLocForLineAndColumn(sources.getMainFileID(), where.getLine(), where.getColumn());
-  if (!loc.isValid() || loc.getPointer() >= buffer->getBufferEnd() || *loc.getPointer() != '%')
+  if (!loc.isValid() || loc.getPointer() >= buffer->getBufferEnd())
     return {};
-  StringRef rest(loc.getPointer() + 1, buffer->getBufferEnd() - loc.getPointer() - 1);
-  return rest.take_while([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); })
-      .str();
+  return nameAt(StringRef(loc.getPointer(), buffer->getBufferEnd() - loc.getPointer())).str();
 }
 
 static constexpr llvm::StringLiteral kNameAttr = "pypto.name";

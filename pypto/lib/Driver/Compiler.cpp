@@ -13,6 +13,7 @@
 #include "pypto/Importer/Importer.h"
 #include "pypto/Transforms/EntryContract.h"
 #include "pypto/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
@@ -160,13 +161,30 @@ private:
     }
   }
 
-  /// The kernels as .pto text (level2), one module each.
-  void writeText(ModuleOp module) {
+  /// A kernel as .pto text (level2), in a module of its own, and as C++.
+  struct Text {
+    std::string pto, cpp, problem;
+  };
+
+  /// Gives a value of printed IR another name; MLIR prints none of its own.
+  static void rename(std::string &text, const std::string &from, const std::string &to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+      size_t end = at + from.size();
+      bool whole = end == text.size() || !llvm::isDigit(text[end]);
+      if (whole)
+        text.replace(at, from.size(), to);
+      at += whole ? to.size() : from.size();
+    }
+  }
+
+  std::map<std::string, Text> textOf(ModuleOp module, bool tight) {
+    std::map<std::string, Text> texts;
     OwningOpRef<ModuleOp> copy = module.clone();
-    PtoOptions text;
-    text.textForm = true;
-    if (failed(tileMatmulL0(*copy)) || failed(lowerToPTO(*copy, text)))
-      return;
+    PtoOptions form;
+    form.textForm = true;
+    form.reuseOperands = tight;
+    if (failed(tileMatmulL0(*copy, tight)) || failed(lowerToPTO(*copy, form)))
+      return texts;
     StringRef arch = StringRef(options.platform).starts_with("a5") ? "a5" : "a2a3";
     for (auto func : copy->getOps<func::FuncOp>()) {
       auto type = func->getAttrOfType<StringAttr>("pypto.func_type");
@@ -180,18 +198,39 @@ private:
       body->removeAttr("pypto.cpp_entry");
       body.setVisibility(SymbolTable::Visibility::Public);
       single->push_back(body);
-      std::string out;
-      llvm::raw_string_ostream stream(out);
+      SmallVector<std::pair<unsigned, std::string>> names;
+      for (unsigned i = 0; i < body.getNumArguments(); ++i)
+        if (Attribute name = body.removeArgAttr(i, "pypto.name"))
+          names.push_back({i, cast<StringAttr>(name).str()});
+      Text &text = texts[func.getName().str()];
+      llvm::raw_string_ostream stream(text.pto);
       OpPrintingFlags flags;
       flags.enableDebugInfo(true);
       single->print(stream, flags);
-      result.unit.pto[func.getName().str()] = out + "\n";
-      std::string problem,
-          cpp = kernelCpp(*single, func.getName(), wrapper ? wrapper.getValue() : "", problem);
-      if (cpp.empty())
-        result.unit.cppProblems[func.getName().str()] = problem;
+      text.pto += "\n";
+      for (auto &[number, name] : names)
+        rename(text.pto, "%arg" + std::to_string(number), "%" + name);
+      text.cpp =
+          kernelCpp(*single, func.getName(), wrapper ? wrapper.getValue() : "", text.problem);
+    }
+    return texts;
+  }
+
+  void writeText(ModuleOp module) {
+    std::map<std::string, Text> texts = textOf(module, /*tight=*/false), tighter;
+    // The assembler's planner shares no bytes within an op. What it refuses is written again with
+    // operands reused; the plain form reads better and leaves its planner more room.
+    if (llvm::any_of(texts, [](auto &entry) { return entry.second.cpp.empty(); }))
+      tighter = textOf(module, /*tight=*/true);
+    for (auto &[name, text] : texts) {
+      auto found = tighter.find(name);
+      bool better = text.cpp.empty() && found != tighter.end() && !found->second.cpp.empty();
+      const Text &chosen = better ? found->second : text;
+      result.unit.pto[name] = chosen.pto;
+      if (chosen.cpp.empty())
+        result.unit.cppProblems[name] = chosen.problem;
       else
-        result.unit.cpp[func.getName().str()] = cpp;
+        result.unit.cpp[name] = chosen.cpp;
     }
   }
 

@@ -42,7 +42,7 @@ void PtoEmitter::copyInto(Value source, Value result) {
   // The result's handle is made now, so that the copy has a place to go.
   if (storage.buffers()[to].values.size() == 1)
     shared[to] = allocate(cast<TileType>(result.getType()), index(shapeOf(result.getType())[0]),
-                          index(shapeOf(result.getType())[1]));
+                          index(shapeOf(result.getType())[1]), flatBuffers.contains(to));
   copy(tile(source), sharedHandle(to));
 }
 
@@ -132,7 +132,7 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
   }
   Value handle = from.handle;
   if (gaps) {
-    handle = allocate(sourceType, from.rows, from.cols);
+    handle = allocate(sourceType, from.rows, from.cols, /*flat=*/true);
     copy(from, handle);
   }
   Value validRows = index(rows), validCols = index(cols);
@@ -163,7 +163,7 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
           "reshape: the valid part of the value does not stay a rectangle from the origin");
     }
   }
-  pto::TileBufType full = bufferType(type, rows, cols);
+  pto::TileBufType full = bufferType(physical(type, /*flat=*/true), rows, cols);
   if (isa<TransposeViewOp>(op))
     full = bufferType(TileType::get(type.getShape(), type.getElementType(), MemorySpace::Mat, {},
                                     type.getTransposed()),

@@ -178,39 +178,49 @@ pto::TileBufType PtoEmitter::bufferType(TileType type, int64_t rows, int64_t col
   }
 }
 
-/// The physical extents of a cube tile in whole boxes; valid extents stay.
-static TileType wholeBoxes(TileType type) {
+/// Reshapes, reads and gathers count the elements of a tile through.
+void PtoEmitter::findFlatBuffers() {
+  old.walk([&](Operation *op) {
+    if (isa<ReshapeOp, ReinterpretViewOp, ReadOp, WriteOp, GatherOp, ScatterOp>(op) &&
+        isa<TileType>(op->getOperand(0).getType()))
+      flatBuffers.insert(storage.bufferOf(op->getOperand(0)));
+  });
+}
+
+TileType PtoEmitter::physical(TileType type, bool flat) const {
+  if (!options.textForm)
+    return type;
   int64_t r = type.getShape()[0], c = type.getShape()[1];
   int64_t lane = 32 / std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
+  auto whole = [&](int64_t rows, int64_t cols) {
+    return TileType::get({int64_t(llvm::alignTo(r, rows)), int64_t(llvm::alignTo(c, cols))},
+                         type.getElementType(), type.getMemorySpace(), {}, type.getTransposed());
+  };
   switch (type.getMemorySpace()) {
   case MemorySpace::Mat:
-    if (r == 1 && !type.getTransposed())
-      return type;
-    return type.getTransposed()
-               ? TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))},
-                               type.getElementType(), type.getMemorySpace(), {}, true)
-               : TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))},
-                               type.getElementType(), type.getMemorySpace());
+    if (type.getTransposed())
+      return whole(lane, 16);
+    return r == 1 ? type : whole(16, lane);
   case MemorySpace::Left:
-    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, lane))},
-                         type.getElementType(), type.getMemorySpace());
+    return whole(16, lane);
   case MemorySpace::Right:
-    return TileType::get({int64_t(llvm::alignTo(r, lane)), int64_t(llvm::alignTo(c, 16))},
-                         type.getElementType(), type.getMemorySpace());
+    return whole(lane, 16);
   case MemorySpace::Acc:
-    return TileType::get({int64_t(llvm::alignTo(r, 16)), int64_t(llvm::alignTo(c, 16))},
-                         type.getElementType(), type.getMemorySpace());
+    return whole(16, 16);
+  case MemorySpace::None:
+  case MemorySpace::Vec: // rows and columns of 32 bytes
+    if (c == 1 && r > 1)
+      return whole(lane, 1);
+    return flat && r > 1 ? type : whole(1, lane);
   default:
     return type;
   }
 }
 
-Value PtoEmitter::allocate(TileType type, Value rows, Value cols) {
-  if (options.textForm)
-    type = wholeBoxes(type);
+Value PtoEmitter::allocate(TileType type, Value rows, Value cols, bool flat) {
   auto r = constantOf(rows), c = constantOf(cols);
-  auto buffer =
-      bufferType(type, r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
+  auto buffer = bufferType(physical(type, flat), r.value_or(ShapedType::kDynamic),
+                           c.value_or(ShapedType::kDynamic));
   return pto::AllocTileOp::create(b, loc, buffer, Value(), r ? Value() : rows, c ? Value() : cols);
 }
 
@@ -218,7 +228,9 @@ Value PtoEmitter::sharedHandle(unsigned number) {
   Value &handle = shared[number];
   if (!handle) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfter(headEnd);
+    // The planner lets a buffer live from where it is made: as late as its members allow.
+    if (!options.reuseOperands || !storage.homeOf(number))
+      b.setInsertionPointAfter(headEnd);
     const TileStorage::Buffer &buffer = storage.buffers()[number];
     // The valid extents that all members have, if they are constants.
     ArrayRef<int64_t> valid = validShapeOf(buffer.values.front().getType());
@@ -227,8 +239,8 @@ Value PtoEmitter::sharedHandle(unsigned number) {
       same &= validShapeOf(value.getType()) == valid;
     if (!same)
       valid = buffer.type.getShape();
-    handle =
-        allocate(cast<TileType>(buffer.values.front().getType()), index(valid[0]), index(valid[1]));
+    handle = allocate(cast<TileType>(buffer.values.front().getType()), index(valid[0]),
+                      index(valid[1]), flatBuffers.contains(number));
   }
   return handle;
 }
@@ -251,7 +263,7 @@ PtoEmitter::Tile &PtoEmitter::define(Value result, Value rows, Value cols) {
   if (storage.buffers()[number].values.size() > 1)
     handle = narrowed(sharedHandle(number), rows, cols);
   else
-    handle = allocate(type, rows, cols);
+    handle = allocate(type, rows, cols, flatBuffers.contains(number));
   return tiles[result] = {handle, rows, cols};
 }
 
@@ -545,6 +557,8 @@ LogicalResult PtoEmitter::emitBlock(Block &block) {
 
 func::FuncOp PtoEmitter::run() {
   buildSignature();
+  if (options.textForm)
+    findFlatBuffers();
   b.setInsertionPointToEnd(entry);
   bool ok = succeeded(emitBlock(old.getBody().front())) && succeeded(complete);
   if (ok && options.textForm)
@@ -572,6 +586,20 @@ void PtoEmitter::setKernelKind() {
                                          cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
 }
 
+/// What the launch gives goes by name in the text (spec compiler 12.1).
+static void nameLaunchArguments(func::FuncOp kernel, const KernelSignature &signature) {
+  unsigned first = signature.tensors.size() + signature.scalars.size();
+  for (auto [i, hidden] : llvm::enumerate(signature.hidden)) {
+    StringRef name = hidden.kind == KernelSignature::Hidden::BlockIdx      ? "block_idx"
+                     : hidden.kind == KernelSignature::Hidden::BlockNum    ? "block_num"
+                     : hidden.kind == KernelSignature::Hidden::SubblockIdx ? "subblock_idx"
+                                                                           : "";
+    if (!name.empty())
+      kernel.setArgAttr(first + i, "pypto.name",
+                        StringAttr::get(kernel.getContext(), "__pypto_spmd_" + name));
+  }
+}
+
 LogicalResult lowerToPTO(ModuleOp module, const PtoOptions &options) {
   SmallVector<func::FuncOp> kernels;
   for (auto func : module.getOps<func::FuncOp>())
@@ -583,11 +611,13 @@ LogicalResult lowerToPTO(ModuleOp module, const PtoOptions &options) {
     if (!made)
       return failure();
     kernel.erase();
-    if (options.textForm)
+    if (options.textForm) {
       made->setAttr("pypto.cpp_entry",
                     StringAttr::get(made.getContext(), kernelWrapper(made, emitter.signature())));
-    else
+      nameLaunchArguments(made, emitter.signature());
+    } else {
       emitKernelEntry(made, emitter.signature(), made);
+    }
   }
   return success();
 }

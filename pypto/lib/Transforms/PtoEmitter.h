@@ -33,8 +33,8 @@ struct KernelSignature {
 class PtoEmitter {
 public:
   PtoEmitter(mlir::func::FuncOp kernel, const PtoOptions &options)
-      : old(kernel), options(options), storage(kernel), b(kernel.getContext()),
-        loc(kernel.getLoc()) {}
+      : old(kernel), options(options), storage(kernel, options.reuseOperands),
+        b(kernel.getContext()), loc(kernel.getLoc()) {}
 
   /// Builds the pto function in front of the old one; null on error. The old one can be erased
   /// then.
@@ -106,7 +106,11 @@ private:
 
   // Buffers.
   mlir::pto::TileBufType bufferType(TileType type, int64_t rows, int64_t cols);
-  Value allocate(TileType type, Value rows, Value cols);
+  /// The extents that memory has for a tile. Those of a `flat` one are what they are: something
+  /// counts its elements through.
+  TileType physical(TileType type, bool flat) const;
+  void findFlatBuffers();
+  Value allocate(TileType type, Value rows, Value cols, bool flat);
   Value sharedHandle(unsigned buffer);
   Tile &define(Value result, Value rows, Value cols);
   Value narrowed(Value handle, Value rows, Value cols);
@@ -147,7 +151,8 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   llvm::DenseMap<Value, Value> arrays;
   llvm::DenseMap<unsigned, Value> shared;
-  std::map<int64_t, Value> constants; // every number may occur, DenseMap reserves two
+  llvm::DenseSet<unsigned> flatBuffers; // read as other shapes or by position in the tile
+  std::map<int64_t, Value> constants;   // every number may occur, DenseMap reserves two
   llvm::DenseMap<unsigned, Memory> memories;
   llvm::DenseMap<int, Value> specials; // Hidden::Kind -> argument
 };

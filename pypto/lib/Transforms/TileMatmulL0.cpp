@@ -70,7 +70,26 @@ static LogicalResult split(Operation *op) {
   return success();
 }
 
-LogicalResult tileMatmulL0(ModuleOp module) {
+/// Gives each user of an operand its own copy from mat, right in front of it.
+static void sinkOperands(func::FuncOp kernel) {
+  SmallVector<Operation *> moves;
+  kernel.walk([&](Operation *op) {
+    if (!isa<MoveOp, ExtractOp>(op))
+      return;
+    MemorySpace space = cast<TileType>(op->getResult(0).getType()).getMemorySpace();
+    if (space == MemorySpace::Left || space == MemorySpace::Right)
+      moves.push_back(op);
+  });
+  for (Operation *move : moves) {
+    for (OpOperand &use : llvm::make_early_inc_range(move->getUses())) {
+      OpBuilder b(use.getOwner());
+      use.set(b.clone(*move)->getResult(0));
+    }
+    move->erase();
+  }
+}
+
+LogicalResult tileMatmulL0(ModuleOp module, bool tight) {
   SmallVector<Operation *> products;
   for (auto func : module.getOps<func::FuncOp>())
     if (isKernel(func))
@@ -81,6 +100,10 @@ LogicalResult tileMatmulL0(ModuleOp module) {
   for (Operation *op : products)
     if (failed(split(op)))
       return failure();
+  if (tight)
+    for (auto func : module.getOps<func::FuncOp>())
+      if (isKernel(func))
+        sinkOperands(func);
   return success();
 }
 

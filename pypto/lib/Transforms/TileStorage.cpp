@@ -39,13 +39,51 @@ static bool mayWriteOperand(Operation *op) {
           elementTypeOf(op->getOperand(0).getType()) == elementTypeOf(op->getResult(0).getType()));
 }
 
-TileStorage::TileStorage(func::FuncOp kernel) {
+/// Operands whose buffer the result of an instruction may take over.
+static OperandRange reusable(Operation *op) {
+  const OpRow *row = findOp(op->getName().getStringRef());
+  StringRef family = row ? row->family : "", name = row ? row->pto : "";
+  auto none = op->getOperands().take_front(0);
+  if (llvm::is_contained({"trecip", "trsqrt", "tfmod", "trem", "tand", "tor", "txor"}, name))
+    return none;
+  if (family == "row_expand" || family == "col_expand") // never the broadcast vector
+    return op->getOperands().take_front(1);
+  return family == "unary" || family == "binary" ? op->getOperands() : none;
+}
+
+TileStorage::TileStorage(func::FuncOp kernel, bool reuseOperands) {
   number(kernel.getBody());
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != kernel.getOperation())
       collect(op);
   });
   coalesce(kernel);
+  if (reuseOperands)
+    takeOver(kernel);
+}
+
+Block *TileStorage::homeOf(unsigned buffer) const {
+  Block *home = nullptr;
+  for (Value value : all[buffer].values) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() || (home && home != op->getBlock()))
+      return nullptr;
+    home = op->getBlock();
+  }
+  return home;
+}
+
+void TileStorage::takeOver(func::FuncOp kernel) {
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value operand : reusable(op)) {
+      if (!isa<TileType>(operand.getType()) || viewBase(operand) != operand)
+        continue;
+      // A buffer of several blocks lives in front of them: one of this block stays in it.
+      Block *home = homeOf(bufferOf(operand));
+      if ((!home || home == op->getBlock()) && merge(operand, op->getResult(0)))
+        return;
+    }
+  });
 }
 
 void TileStorage::number(Region &region) {

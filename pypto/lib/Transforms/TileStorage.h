@@ -29,13 +29,18 @@ public:
     int64_t bytes() const; // saturates
   };
 
-  explicit TileStorage(mlir::func::FuncOp kernel);
+  /// With `reuseOperands`, results take over the buffer of an operand that nobody reads later,
+  /// where the instruction set allows that (spec compiler 3): for planners that share no bytes
+  /// within an op.
+  explicit TileStorage(mlir::func::FuncOp kernel, bool reuseOperands = false);
 
   /// Index of the buffer of a tile value (views: of its base).
   unsigned bufferOf(mlir::Value value) const { return owner.lookup(viewBase(value)); }
   llvm::ArrayRef<Buffer> buffers() const { return all; }
   /// True for a buffer that a merge emptied.
   bool isEmpty(unsigned buffer) const { return all[buffer].values.empty(); }
+  /// The block that defines all members by plain ops; null if there is none.
+  mlir::Block *homeOf(unsigned buffer) const;
 
 private:
   void number(mlir::Region &region);
@@ -45,6 +50,7 @@ private:
   void use(mlir::Value value, mlir::Operation *user, int at);
   bool merge(mlir::Value a, mlir::Value b);
   void coalesce(mlir::func::FuncOp kernel);
+  void takeOver(mlir::func::FuncOp kernel);
 
   llvm::DenseMap<mlir::Operation *, int> begin, end;
   llvm::DenseMap<mlir::Value, unsigned> owner;

@@ -25,13 +25,16 @@ mlir::LogicalResult inferMemorySpaces(mlir::ModuleOp module);
 /// Kernels: the tiles that live at once must fit the memories of `platform`.
 mlir::LogicalResult checkCapacity(mlir::ModuleOp module, llvm::StringRef platform);
 
-/// Kernels: cuts products that exceed the left and right memories along K (text form only).
-mlir::LogicalResult tileMatmulL0(mlir::ModuleOp module);
+/// Kernels: cuts products that exceed the left and right memories along K (text form only). With
+/// `tight`, operands are moved there in front of each product and not before loops.
+mlir::LogicalResult tileMatmulL0(mlir::ModuleOp module, bool tight);
 
 struct PtoOptions {
   /// What the text contract wants where native code is better off without: physical extents that
   /// are whole boxes, the kind of core, no C entry.
   bool textForm = false;
+  /// Results take over the buffers of operands: for kernels that do not fit otherwise.
+  bool reuseOperands = false;
 };
 /// Kernels to the pto dialect (level2), each with its C entry unless textForm.
 mlir::LogicalResult lowerToPTO(mlir::ModuleOp module, const PtoOptions &options);
