@@ -56,8 +56,21 @@ void FunctionEmitter::checkWindow(mlir::Operation &op, pto::PartitionViewOp part
   const GmView &source = views.find(part.getSource())->second;
   Value *leaves = b.getFalse(), *isEmpty = b.getFalse();
   SmallVector<Value *, 15> numbers;
-  for (auto [at, count, extent] : zip(part.getOffsets(), part.getSizes(), source.sizes)) {
+  // A move takes no more of its window than the tile has valid (spec dsl 6.6: load with clamp).
+  SmallVector<Value *, 2> moved;
+  auto move = dyn_cast<pto::TileOpInterface>(op);
+  if (move && isa<pto::TLoadOp, pto::TStoreOp>(op) && part.getSizes().size() == 2) {
+    mlir::Value tile = move.getNamedOperand(isa<pto::TLoadOp>(op) ? "dst" : "src");
+    auto type = cast<pto::TileBufType>(tile.getType());
+    bool direct = llvm::is_contained(op.getOperands(), part.getResult());
+    if (direct && type.getRows() > 1 && type.getCols() > 1)
+      moved = {validRows(model.info(tile)), validCols(model.info(tile))};
+  }
+  for (auto [axis, at, count, extent] :
+       enumerate(part.getOffsets(), part.getSizes(), source.sizes)) {
     Value *offset = asIndex(at), *size = asIndex(count);
+    if (!moved.empty())
+      size = smaller(size, moved[axis]);
     // offset + size > extent, without overflow.
     Value *beyond = b.CreateOr(b.CreateICmpSGT(size, extent),
                                b.CreateICmpSGT(offset, b.CreateSub(extent, size)));
