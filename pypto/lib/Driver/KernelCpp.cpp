@@ -1,6 +1,7 @@
 //===- KernelCpp.cpp - a kernel as a C++ file -----------------------------===//
 #include "KernelCpp.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +22,7 @@ std::string kernelCpp(ModuleOp module, StringRef kernel, StringRef wrapper, std:
   options.insertSync = options.assignAddresses = true;
   ptoas::cpp::Options cpp;
   cpp.syncTail = true;
-  if (failed(ptoas::checkModule(module, options))) {
+  if (failed(verify(module)) || failed(ptoas::checkModule(module, options))) {
     problem = problem.empty() ? "the assembler refuses it" : problem;
     return "";
   }

@@ -559,7 +559,13 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   if (family == "gather") {
     Tile positions = operandTile(1);
     Value to = define(result, positions.rows, positions.cols).handle;
-    instruction(name, {x.handle, positions.handle, to}, {}, {1, 1, 0, 0, 1, 0});
+    if (!options.textForm) {
+      instruction(name, {x.handle, positions.handle, to}, {}, {1, 1, 0, 0, 1, 0});
+      return success();
+    }
+    auto scratch = cast<TileType>(op->getOperand(1).getType());
+    Value tmp = allocate(scratch, positions.rows, positions.cols, /*flat=*/false);
+    instruction(name, {x.handle, positions.handle, tmp, to}, {}, {1, 1, 0, 1, 1, 0});
     return success();
   }
   if (auto gather = dyn_cast<GatherMaskOp>(op)) {

@@ -178,12 +178,26 @@ pto::TileBufType PtoEmitter::bufferType(TileType type, int64_t rows, int64_t col
   }
 }
 
-/// Reshapes, reads and gathers count the elements of a tile through.
-void PtoEmitter::findFlatBuffers() {
+static int64_t elementBytes(Type element) {
+  return element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+/// Reshapes, reads and gathers count the elements of a tile through. Tiles of one width that are
+/// converted into each other stay of one width.
+void PtoEmitter::findTileForms() {
   old.walk([&](Operation *op) {
     if (isa<ReshapeOp, ReinterpretViewOp, ReadOp, WriteOp, GatherOp, ScatterOp>(op) &&
         isa<TileType>(op->getOperand(0).getType()))
       flatBuffers.insert(storage.bufferOf(op->getOperand(0)));
+    if (auto move = dyn_cast<MoveOp>(op)) // a bias is a row, not a matrix of boxes
+      if (cast<TileType>(move.getType()).getMemorySpace() == MemorySpace::Bias)
+        flatBuffers.insert(storage.bufferOf(move.getTile()));
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<TileType>(result.getType())) {
+        int64_t bytes = elementBytes(type.getElementType());
+        int64_t &least = leastBytes.try_emplace(type.getShape()[1], bytes).first->second;
+        least = std::min(least, bytes);
+      }
   });
 }
 
@@ -191,27 +205,28 @@ TileType PtoEmitter::physical(TileType type, bool flat) const {
   if (!options.textForm)
     return type;
   int64_t r = type.getShape()[0], c = type.getShape()[1];
-  int64_t lane = 32 / std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
+  int64_t lane = 32 / elementBytes(type.getElementType());
   auto whole = [&](int64_t rows, int64_t cols) {
     return TileType::get({int64_t(llvm::alignTo(r, rows)), int64_t(llvm::alignTo(c, cols))},
                          type.getElementType(), type.getMemorySpace(), {}, type.getTransposed());
   };
+  // An operand of a product has one shape in mat and in left or right, whatever its axes are there.
+  int64_t box = std::max<int64_t>(lane, 16);
   switch (type.getMemorySpace()) {
   case MemorySpace::Mat:
-    if (type.getTransposed())
-      return whole(lane, 16);
-    return r == 1 ? type : whole(16, lane);
+    return flat && r == 1 && !type.getTransposed() ? type : whole(box, box);
   case MemorySpace::Left:
-    return whole(16, lane);
   case MemorySpace::Right:
-    return whole(lane, 16);
+    return whole(box, box);
   case MemorySpace::Acc:
     return whole(16, 16);
   case MemorySpace::None:
   case MemorySpace::Vec: // rows and columns of 32 bytes
     if (c == 1 && r > 1)
       return whole(lane, 1);
-    return flat && r > 1 ? type : whole(1, lane);
+    if (flat)
+      return r > 1 ? type : whole(1, lane);
+    return whole(1, 32 / leastBytes.lookup_or(c, elementBytes(type.getElementType())));
   default:
     return type;
   }
@@ -558,7 +573,7 @@ LogicalResult PtoEmitter::emitBlock(Block &block) {
 func::FuncOp PtoEmitter::run() {
   buildSignature();
   if (options.textForm)
-    findFlatBuffers();
+    findTileForms();
   b.setInsertionPointToEnd(entry);
   bool ok = succeeded(emitBlock(old.getBody().front())) && succeeded(complete);
   if (ok && options.textForm)

@@ -109,7 +109,7 @@ private:
   /// The extents that memory has for a tile. Those of a `flat` one are what they are: something
   /// counts its elements through.
   TileType physical(TileType type, bool flat) const;
-  void findFlatBuffers();
+  void findTileForms();
   Value allocate(TileType type, Value rows, Value cols, bool flat);
   Value sharedHandle(unsigned buffer);
   Tile &define(Value result, Value rows, Value cols);
@@ -151,8 +151,9 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   llvm::DenseMap<Value, Value> arrays;
   llvm::DenseMap<unsigned, Value> shared;
-  llvm::DenseSet<unsigned> flatBuffers; // read as other shapes or by position in the tile
-  std::map<int64_t, Value> constants;   // every number may occur, DenseMap reserves two
+  llvm::DenseSet<unsigned> flatBuffers;        // read as other shapes or by position in the tile
+  llvm::DenseMap<int64_t, int64_t> leastBytes; // columns -> of the narrowest element of such tiles
+  std::map<int64_t, Value> constants;          // every number may occur, DenseMap reserves two
   llvm::DenseMap<unsigned, Memory> memories;
   llvm::DenseMap<int, Value> specials; // Hidden::Kind -> argument
 };

@@ -1,0 +1,134 @@
+"""Kernels as `.pto` text: what the assembler takes, and the same values as the program itself."""
+
+import pypto.language as pl
+import pytest
+import torch
+from pypto.ir.artifact_metadata import ArtifactExecutionMode
+from pypto.ir.compile import _compile_artifact
+from pypto.runtime import run_pto
+
+CORE = pl.Level.CORE_GROUP
+BF, F32, I32 = pl.BF16, pl.FP32, pl.INT32
+
+
+@pl.jit
+def narrow_and_wide(
+    x: pl.Tensor[[16, 40], BF], y: pl.Out[pl.Tensor[[16, 40], BF]]
+):  # 80 bytes a row as BF16, 160 as FP32
+    with pl.at(level=CORE):
+        t = pl.cast(x[0:16, 0:40], F32)
+        y[0:16, 0:40] = pl.cast(pl.mul(t, -0.5), BF, mode="rint")
+    return y
+
+
+@pl.jit
+def picked(
+    x: pl.Tensor[[16, 64], F32],
+    index: pl.Tensor[[16, 8], I32],
+    y: pl.Out[pl.Tensor[[16, 8], F32]],
+):
+    with pl.at(level=CORE):
+        y[0:16, 0:8] = pl.gather(x[0:16, 0:64], -1, index[0:16, 0:8])
+    return y
+
+
+@pl.jit
+def odd_steps(
+    a: pl.Tensor[[20, 100], F32], b: pl.Tensor[[100, 28], F32], y: pl.Out[pl.Tensor[[20, 28], F32]]
+):
+    with pl.at(level=CORE):
+        acc = pl.matmul(a[0:20, 0:50], b[0:50, 0:28])
+        y[0:20, 0:28] = pl.matmul_acc(acc, a[0:20, 50:100], b[50:100, 0:28])
+    return y
+
+
+@pl.jit
+def one_row(
+    a: pl.Tensor[[1, 16], BF], b: pl.Tensor[[16, 5], BF], y: pl.Out[pl.Tensor[[1, 5], F32]]
+):
+    with pl.at(level=CORE):
+        y[0:1, 0:5] = pl.matmul(a[0:1, 0:16], b[0:16, 0:5], out_dtype=F32)
+    return y
+
+
+@pl.jit
+def short_columns(x: pl.Tensor[[3, 9], F32], y: pl.Out[pl.Tensor[[3, 9], F32]]):
+    with pl.at(level=CORE):
+        t = x[0:3, 0:9]
+        y[0:3, 0:9] = pl.col_expand_sub(pl.row_expand_div(t, pl.row_max(t)), pl.col_sum(t))
+    return y
+
+
+@pl.jit
+def other_rows(x: pl.Tensor[[7, 5], F32], y: pl.Out[pl.Tensor[[5, 7], F32]]):
+    with pl.at(level=CORE):
+        y[0:5, 0:7] = pl.reshape(pl.mul(x[0:7, 0:5], 2.0), [5, 7])
+    return y
+
+
+def bf16(*shape):
+    return torch.randn(*shape).bfloat16()
+
+
+CASES = [
+    (
+        narrow_and_wide,
+        lambda: (bf16(16, 40), torch.zeros(16, 40).bfloat16()),
+        lambda x, y: x * -0.5,
+    ),
+    (
+        picked,
+        lambda: (torch.randn(16, 64), torch.randint(64, (16, 8)).int(), torch.zeros(16, 8)),
+        lambda x, i, y: x.gather(1, i.long()),
+    ),
+    (
+        odd_steps,
+        lambda: (torch.randn(20, 100), torch.randn(100, 28), torch.zeros(20, 28)),
+        lambda a, b, y: a @ b,
+    ),
+    (
+        one_row,
+        lambda: (bf16(1, 16), bf16(16, 5), torch.zeros(1, 5)),
+        lambda a, b, y: a.float() @ b.float(),
+    ),
+    (
+        short_columns,
+        lambda: (torch.rand(3, 9) + 0.1, torch.zeros(3, 9)),
+        lambda x, y: x / x.amax(1, keepdim=True) - x.sum(0, keepdim=True),
+    ),
+]
+
+
+def text_of(program, args, folder):
+    """Its only kernel's text, and what the assembler has against it."""
+    _compile_artifact(
+        program, *args, contract=ArtifactExecutionMode.PROGRAM, output_dir=str(folder)
+    )
+    problems = folder / "report/codegen_errors.txt"
+    (text,) = (folder / "ptoas").glob("*.pto")
+    return text.read_text(), problems.read_text() if problems.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "reference"), CASES, ids=lambda c: getattr(c, "__name__", None)
+)
+def test_the_text_computes_what_the_program_says(program, inputs, reference, tmp_path):
+    torch.manual_seed(2)
+    args = inputs()
+    wanted = reference(*args)
+    text, problems = text_of(program, args, tmp_path)
+    assert not problems
+    run_pto(text, *args)
+    torch.testing.assert_close(args[-1].float(), wanted.float(), rtol=1e-4, atol=1e-4)
+    args[-1].zero_()
+    program(*args)
+    torch.testing.assert_close(args[-1].float(), wanted.float(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_view_that_no_memory_has_is_said(tmp_path):
+    """Rows of 20 bytes that are read as rows of 28: native code does it, the assembler cannot."""
+    x, y = torch.randn(7, 5), torch.zeros(5, 7)
+    _, problems = text_of(other_rows, (x, y), tmp_path)
+    assert "multiple of 32 bytes" in problems
+    other_rows(x, y)
+    assert torch.equal(y, x.reshape(5, 7) * 2)
