@@ -2,6 +2,7 @@
 #include "ptoas/Driver/Assembler.h"
 #include "ArgumentNames.h"
 #include "InputLimits.h"
+#include "SyntaxErrors.h"
 #include "VerifyAll.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Bytecode.h"
@@ -33,22 +33,25 @@ void ptoas::registerPtoDialects(DialectRegistry &registry) {
 OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
                                          const AssemblerOptions &options) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  // Rules depend on the architecture, so they are checked after the override.
+  auto overrideArch = [&](ModuleOp module) {
+    if (options.arch)
+      module->setAttr("pto.target_arch",
+                      StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
+  };
   OwningOpRef<ModuleOp> module;
   if (isBytecode(buffer->getBuffer())) {
     module = readBytecode(buffer->getBuffer(), buffer->getBufferIdentifier(), context);
   } else if (succeeded(checkText(sources, context))) {
-    // Rules depend on the architecture, so they are checked after the override.
-    ParserConfig config(&context, /*verifyAfterParse=*/false);
-    module = parseSourceFile<ModuleOp>(sources, config);
-    if (module)
+    module = parseText(sources, context, overrideArch);
+    if (module) {
       keepLaunchNames(*module, sources);
+      noteEarlierTypes(sources, context);
+    }
   }
   if (!module)
     return {};
-  if (options.arch)
-    module->getOperation()->setAttr(
-        "pto.target_arch",
-        StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
+  overrideArch(*module);
   if (failed(verifyAll(*module)))
     return {};
   noteEarlierForms(*module);

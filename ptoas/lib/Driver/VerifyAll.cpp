@@ -18,7 +18,7 @@ static bool verifyAttributes(Operation *op) {
   return good;
 }
 
-LogicalResult ptoas::verifyAll(ModuleOp module) {
+LogicalResult ptoas::verifyOps(ModuleOp module) {
   unsigned errors = 0;
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto registered = op->getRegisteredInfo();
@@ -32,8 +32,13 @@ LogicalResult ptoas::verifyAll(ModuleOp module) {
     // The rules of ops inside rely on those of the op around them.
     return good ? WalkResult::advance() : WalkResult::skip();
   });
-  if (errors)
+  return failure(errors);
+}
+
+LogicalResult ptoas::verifyAll(ModuleOp module) {
+  if (failed(verifyOps(module)))
     return failure();
+  unsigned errors = 0;
   // Rules of regions rely on those of the ops inside.
   module->walk([&](Operation *op) {
     auto registered = op->getRegisteredInfo();
@@ -75,6 +80,21 @@ void ptoas::warnUnknownAttributes(ModuleOp module) {
     }
     return WalkResult::advance();
   });
+}
+
+void ptoas::noteEarlierTypes(const llvm::SourceMgr &sources, MLIRContext &context) {
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  StringRef text = buffer->getBuffer();
+  for (size_t at = text.find("!pto.tile<"); at != StringRef::npos;
+       at = text.find("!pto.tile<", at + 1)) {
+    auto [line, column] = sources.getLineAndColumn(llvm::SMLoc::getFromPointer(text.data() + at),
+                                                   sources.getMainFileID());
+    if (text.slice(at + 1 - column, at).contains("//"))
+      continue; // in a comment
+    emitRemark(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), line, column))
+        << "'!pto.tile' is an earlier name of '!pto.tile_buf'";
+    return;
+  }
 }
 
 void ptoas::noteEarlierForms(ModuleOp module) {

@@ -42,3 +42,26 @@ func.func private @count(!pto.multi_tile_buf<vec, 8x32xf32, count=17>)
 // -----
 // expected-error @below {{a view has 1 to 5 dimensions, got 6}}
 func.func private @rank(!pto.tensor_view<1x1x1x1x1x1xf32>)
+
+// -----
+// expected-error @below {{!pto.tile of earlier versions names no memory space here; write !pto.tile_buf with one}}
+func.func private @no_space(!pto.tile<16x64xf32>)
+
+// -----
+// expected-error @below {{unknown type '!pto.til', expected ptr, tensor_view, partition_tensor_view, tile_buf, multi_tile_buf or another type of the dialect}}
+func.func private @unknown(!pto.til<16x64xf32>)
+
+// -----
+// expected-error @below {{unknown key 'fractal', expected blayout, slayout, s_fractal_size, pad or compact}}
+func.func private @config() attributes {test.config = #pto.tile_buf_config<fractal=512>}
+
+// -----
+// expected-error @below {{expected #pto.blayout<…>, got #pto.slayout<none_box>}}
+func.func private @config() attributes {test.config = #pto.tile_buf_config<blayout=#pto.slayout<none_box>>}
+
+// -----
+func.func @internal(%m: memref<16x64xf32>) {
+  // expected-error @below {{'pto.bind_tile' is an internal form of version 0.27, in which tiles were memrefs; write the tile as !pto.tile_buf}}
+  %n = pto.bind_tile %m {config = #pto.tile_buf_config<>} : memref<16x64xf32> -> memref<16x64xf32>
+  return
+}

@@ -31,3 +31,8 @@ func.func private @others(!pto.ptr<f32>, !pto.ptr<f32, gm>, !pto.ptr<i8, vec>, !
                           !pto.partition_tensor_view<1x2x3x4x5xbf16>, !pto.multi_tile_buf<vec, 8x32xf32, count=2>,
                           !pto.multi_tile_buf<!pto.tile_buf<vec, 8x32xf32>, count=2>, !pto.eventid_array<2>,
                           !pto.local_array<4x8xi32>, !pto.struct<i32, f32>, !pto.pipe, !pto.hif8)
+
+// What 0.27 writes beside a tile; parts that are left out have their defaults.
+// CHECK-LABEL: func.func private @config
+// CHECK-SAME: #pto.tile_buf_config<blayout=#pto.blayout<col_major>, slayout=#pto.slayout<none_box>, s_fractal_size=1024, pad=#pto.pad_value<zero>, compact=#pto.compact_mode<null>>
+func.func private @config() attributes {test.config = #pto.tile_buf_config<blayout=#pto.blayout<col_major>, s_fractal_size=1024, pad=1>}

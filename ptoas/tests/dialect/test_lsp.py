@@ -151,6 +151,80 @@ def test_the_assembler_is_asked_too(client):
     assert client.diagnostics() == []
 
 
+def test_every_function_reports_its_syntax_error(client):
+    text = TEXT.replace("outs(%t : !V)", "outs(%t : f32)").replace(
+        "func.func private @helper()",
+        "func.func @helper() {\n  pto.barrier <PIPE_NO>\n  return\n}",
+    )
+    errors = client.open(text)
+    assert [d["range"]["start"]["line"] for d in errors] == [3, 8]
+    assert "'dst' must be a tile" in errors[0]["message"]
+    assert "unknown pipe 'PIPE_NO'" in errors[1]["message"]
+
+
+# Modules of one file, parted as MLIR's tools part them. Names of one mean nothing in the other.
+PARTS = (
+    TEXT
+    + """// -----
+module {
+  func.func @other(%x: !pto.tile_buf<vec, 8x32xf16>) {
+    %u = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf16>
+    pto.texp ins(%x : !pto.tile_buf<vec, 8x32xf16>) outs(%u : !pto.tile_buf<vec, 8x32xf16>)
+    func.call @helper() : () -> ()
+    return
+  }
+  func.func private @helper()
+}
+"""
+)
+
+
+def test_parts_of_a_file_are_modules_of_their_own(client):
+    assert client.open(PARTS) == []
+    contents = client.at("textDocument/hover", PARTS, "pto.texp")["contents"]
+    assert contents["value"].startswith("dst = e to the power of src.")
+    (place,) = client.at("textDocument/definition", PARTS, "%u : !pto.tile_buf")
+    assert place["range"]["start"]["line"] == 11
+    for word, line in (("@helper() : () -> ()\n  return", 7), ("@helper() : () -> ()\n    re", 15)):
+        (place,) = client.at("textDocument/definition", PARTS, word)
+        assert place["range"]["start"]["line"] == line
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "column", "message"),
+    [
+        (("private @helper()\n}", "@helper() {}\n}"), 15, 2, "empty block"),
+        (("outs(%u : ", "outs(%u :: "), 12, 70, "expected non-function type"),
+        (("private @helper()\n}", "private @elsewhere()\n}"), 13, 4, "'helper' does not reference"),
+        (("%u = pto", "%a0 = arith.constant 0 : i64\n%u = pto"), None, None, None),
+        (("tile : !pto", "tile {speed = 1} : !pto"), 11, 9, "does not know the attribute 'speed'"),
+        (
+            ("func.call @helper() : () -> ()\n    return", "func.call @other(%x) : (!X) -> ()"),
+            13,
+            29,
+            "undefined symbol alias id 'X'",
+        ),
+        (
+            (
+                "func.call @helper() : () -> ()\n    return",
+                "func.call @other(%x) : (!pto.tile_buf<vec, 8x32xf16>) -> ()\n    return",
+            ),
+            13,
+            4,
+            "recursion: '@other' calls itself",
+        ),
+    ],
+)
+def test_errors_of_a_part_stand_at_their_lines(client, change, line, column, message):
+    assert PARTS.count(change[0]) == 1
+    errors = client.open(PARTS.replace(*change))
+    if message is None:
+        assert errors == []
+        return
+    assert [message in d["message"] for d in errors] == [True], errors
+    assert errors[0]["range"]["start"] == {"line": line, "character": column}
+
+
 def test_hover_shows_the_documentation_of_the_op(client):
     client.open(TEXT)
     contents = client.at("textDocument/hover", TEXT, "pto.tadd")["contents"]

@@ -608,6 +608,26 @@ WHOLE = [
         'module attributes {pto.target_arch = "a5"} { func.func @f() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} { pto.section.simt <<<1, 1, 1>>> { } return } }',
     ),
     (
+        "gives the attribute 'descending' twice",
+        "func.func @f(%s: i32, %d: !pto.tile_buf<vec, 1x64xi32>) { pto.tci ins(%s {descending = false} : i32) outs(%d : !pto.tile_buf<vec, 1x64xi32>) {descending = true} return }",
+    ),
+    (
+        "needs the operand 'dst' once, but operandSegmentSizes gives it 0 values",
+        'func.func @f(%a: !pto.tile_buf<vec, 16x64xf32>) { "pto.tgather"(%a, %a) <{maskPattern = #pto.mask_pattern<P0101>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>}> : (!pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>) -> () return }',
+    ),
+    (
+        "needs the operand 'ptr' once, but operandSegmentSizes gives it 0 values",
+        'func.func @f(%n: index) { %t = "pto.make_tensor_view"(%n, %n) <{operandSegmentSizes = array<i32: 0, 1, 1>}> : (index, index) -> !pto.tensor_view<?xf32> return }',
+    ),
+    (
+        "needs the operand 'source' once, but operandSegmentSizes gives it 0 values",
+        'func.func @f(%n: index) { %t = "pto.partition_view"(%n, %n) <{operandSegmentSizes = array<i32: 0, 1, 1>}> : (index, index) -> !pto.partition_tensor_view<?xf32> return }',
+    ),
+    (
+        "needs the operand 'ping' once, but operandSegmentSizes gives it 0 values",
+        'func.func @f(%p: !pto.partition_tensor_view<16x64xf32>) { "pto.comm.tbroadcast"(%p, %p) <{operandSegmentSizes = array<i32: 1, 0, 0, 1>, root = 0 : i32}> : (!pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>) -> () return }',
+    ),
+    (
         "reserves no buffer named",
         'func.func @g() { return } func.func @f() { %y = pto.import_reserved_buffer {name = "q", peer_func = @g} -> i32 return }',
     ),

@@ -39,6 +39,36 @@ def test_every_op_has_a_record_a_page_and_a_text(records):
     assert listed() <= set(records.examples)
 
 
+def test_texts_of_ops_are_round_trips():
+    texts = sorted((ROOT / "ptoas/test/IR/text").glob("*.mlir"))
+    assert len(texts) > 10
+    for path in texts:
+        assert path.read_text().startswith("// RUN: %check-text %s\n"), path
+
+
+def test_every_op_is_emitted_in_a_golden_test(records):
+    """Each op stands in the code of a golden test, each function that it calls in what is expected."""
+    emitted: set[str] = set()
+    checks = ""
+    for path in sorted((ROOT / "ptoas/test/emission").glob("*.pto")):
+        text = path.read_text()
+        assert "%FileCheck" in text, path
+        if "errors" in path.name:
+            continue
+        checks += "\n".join(re.findall(r"// [A-Z-]+: .*", text)) + "\n"
+        code = re.sub(r"//.*", "", text)
+        emitted |= set(re.findall(r"(?<![\w.#!<])pto\.([\w.]+)", code))
+    assert emitted >= listed() - {"section.simt"}  # no instruction of C++ starts such threads
+    called = set(re.findall(r"\w+(?:::\w+)*", checks))
+    unchecked = []
+    for name, op in records.ops.items():
+        functions = [op["instruction"]] if op.get("instruction") else []
+        functions += records.forms.get(name, [])
+        if functions and not called.intersection(functions):
+            unchecked.append((name, functions))
+    assert not unchecked
+
+
 def test_every_instruction_says_what_it_computes(records):
     # tprint and tsync compute nothing.
     silent = {

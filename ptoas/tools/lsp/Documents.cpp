@@ -61,11 +61,8 @@ static json::Object rangeOf(mlir::Location loc, llvm::StringRef name, unsigned l
   return json::Object{{"start", position(column)}, {"end", position(column + length)}};
 }
 
-json::Array ptoas::assemblerDiagnostics(llvm::StringRef text, llvm::StringRef uri) {
-  json::Array found;
-  // Parts of a file that is split are modules of their own, each with its own answer.
-  if (text.contains("\n// -----"))
-    return found;
+// What the assembler says of one module.
+static void checkModuleText(llvm::StringRef text, llvm::StringRef uri, json::Array &found) {
   mlir::DialectRegistry registry;
   registerPtoDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -95,13 +92,33 @@ json::Array ptoas::assemblerDiagnostics(llvm::StringRef text, llvm::StringRef ur
   AssemblerOptions options;
   mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(sources, context, options);
   if (!module)
-    return found;
+    return;
   module->walk([&](mlir::pto::AllocTileOp tile) {
     if (tile.getAddr())
       options.level = 3;
   });
   (void)checkModule(*module, options);
-  return found;
+}
+
+json::Array ptoas::assemblerDiagnostics(llvm::StringRef text, llvm::StringRef uri) {
+  json::Array found;
+  // Lines `// -----` part modules, as in -split-input-file. Each is read on its own, at its place.
+  std::string part;
+  while (true) {
+    auto [line, rest] = text.split('\n');
+    bool ends = line.size() == text.size();
+    bool splits = line.starts_with("// -----");
+    if (!splits)
+      part += line;
+    if (splits || ends)
+      checkModuleText(part, uri, found);
+    if (ends)
+      return found;
+    if (splits)
+      part.assign(llvm::count(part, '\n'), '\n');
+    part += '\n';
+    text = rest;
+  }
 }
 
 void ptoas::addDiagnostics(json::Array &diagnostics, json::Array more) {

@@ -32,19 +32,21 @@ ParseResult mlir::pto::parseCommGroup(OpAsmParser &parser, OperationState &resul
   operands.append(staging);
   operands.append(group);
   SmallVector<Type> types;
+  NamedAttrList attrs;
   if (parser.parseColonTypeList(types) || parser.parseRParen() ||
-      parser.parseOptionalAttrDict(result.attributes))
+      parser.parseOptionalAttrDict(attrs))
     return failure();
-  if (!result.attributes.get("root"))
+  if (!attrs.get("root"))
     return parser.emitError(loc) << "'" << result.name << "' op needs the attribute root, the "
                                  << "number of the device that holds the whole tensor";
-  if (result.name.stripDialect() == "comm.treduce" && !result.attributes.get("reduceOp"))
+  if (result.name.stripDialect() == "comm.treduce" && !attrs.get("reduceOp"))
     return parser.emitError(loc) << "'" << result.name
                                  << "' op needs the attribute reduceOp (sum, max or min)";
   SmallVector<int32_t> sizes(lead, 1);
   sizes.append({1, staging.size() == 2, static_cast<int32_t>(group.size())});
-  result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(sizes));
-  return parser.resolveOperands(operands, types, loc, result.operands);
+  attrs.set("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(sizes));
+  return failure(parser.resolveOperands(operands, types, loc, result.operands) ||
+                 takeAttributes(parser, result, attrs));
 }
 
 // The operands in front of the staging tiles.
@@ -140,6 +142,8 @@ LogicalResult CommTGetOp::verify() { return verifyCopy(*this); }
 
 LogicalResult mlir::pto::verifyCommGroup(Operation *op) {
   unsigned lead = countLead(op), first = lead + 1 + hasPong(op);
+  if (failed(verifyOneEach(op, {{0, "the tensor"}, {lead - 1, "acc"}, {lead, "ping"}})))
+    return failure();
   if (first >= op->getNumOperands())
     return op->emitOpError() << "needs at least one device in group(...)";
   int64_t devices = op->getNumOperands() - first;

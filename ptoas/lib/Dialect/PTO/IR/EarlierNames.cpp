@@ -19,6 +19,13 @@ static ParseResult parseRenamed(OpAsmParser &parser, OperationState &result) {
   return OpT::parse(parser, result);
 }
 
+// Forms of 0.27 in which a tile is a memref; no producer writes them, upstream's own tests do.
+static ParseResult refuseInternal(OpAsmParser &parser, OperationState &result) {
+  return parser.emitError(parser.getNameLoc())
+         << "'" << result.name << "' is an internal form of version 0.27, in which tiles were "
+         << "memrefs; write the tile as !pto.tile_buf with pto.alloc_tile or pto.declare_tile";
+}
+
 std::optional<Dialect::ParseOpHook> PTODialect::getParseOperationHook(StringRef name) const {
   using Hook = ParseResult (*)(OpAsmParser &, OperationState &);
   static const std::pair<StringLiteral, Hook> names[] = {
@@ -28,6 +35,9 @@ std::optional<Dialect::ParseOpHook> PTODialect::getParseOperationHook(StringRef 
       {"pto.wait_async_event", parseRenamed<CommWaitAsyncEventOp>},
       {"pto.test_async_event", parseRenamed<CommTestAsyncEventOp>},
       {"pto.tstore.fp", parseRenamed<TStoreFpOp>},
+      {"pto.bind_tile", refuseInternal},
+      {"pto.pointer_cast", refuseInternal},
+      {"pto.declare_tile_memref", refuseInternal},
   };
   for (auto &[old, hook] : names)
     if (name == old)

@@ -16,8 +16,7 @@ ParseResult ReserveBufferOp::parse(OpAsmParser &parser, OperationState &result) 
     return failure();
   if (Attribute automatic = attrs.erase("auto"))
     attrs.set("auto_", automatic);
-  result.addAttributes(attrs);
-  return success();
+  return takeAttributes(parser, result, attrs);
 }
 
 void ReserveBufferOp::print(OpAsmPrinter &printer) {
@@ -93,8 +92,7 @@ ParseResult mlir::pto::parseInitPipe(OpAsmParser &parser, OperationState &result
       return failure();
   }
   attrs.set("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(sizes));
-  result.addAttributes(attrs);
-  return success();
+  return takeAttributes(parser, result, attrs);
 }
 
 void mlir::pto::printInitPipe(OpAsmPrinter &printer, Operation *op) {
@@ -266,7 +264,7 @@ LogicalResult InitializeL2LPipeOp::verify() {
 }
 
 LogicalResult InitializeL2G2LPipeOp::verify() {
-  if (failed(verifyPipeShape(*this)))
+  if (failed(verifyOneEach(*this, {{0, "gm_buf"}})) || failed(verifyPipeShape(*this)))
     return failure();
   if (auto local = getLocalSlotNum(); local && *local > getSlotNum())
     return emitOpError() << "local_slot_num " << *local << " exceeds slot_num " << getSlotNum();

@@ -46,6 +46,8 @@ PIPE getScatterPipe(Operation *op);
 // Pieces of text forms
 //===----------------------------------------------------------------------===//
 
+/// Gives the op the attributes that its own parser has read; one of the wrong kind is an error.
+ParseResult takeAttributes(OpAsmParser &parser, OperationState &result, const NamedAttrList &attrs);
 ParseResult parsePipe(OpAsmParser &parser, PIPEAttr &pipe);
 void printPipe(OpAsmPrinter &printer, Operation *op, PIPEAttr pipe);
 ParseResult parseEvent(OpAsmParser &parser, EVENTAttr &event);
@@ -103,6 +105,10 @@ PIPE getPipeUsePipe(Operation *op);
 ParseResult parseCommGroup(OpAsmParser &parser, OperationState &result, unsigned lead);
 void printCommGroup(OpAsmPrinter &printer, Operation *op);
 LogicalResult verifyCommGroup(Operation *op);
+
+/// In the generic form `operandSegmentSizes` is text: ODS checks its sum, not that an operand which
+/// every op of its kind has is there once.
+LogicalResult verifyOneEach(Operation *op, ArrayRef<std::pair<unsigned, StringRef>> operands);
 
 /// The value of a constant index or integer; none for other values.
 std::optional<int64_t> getConstantValue(Value value);

@@ -19,6 +19,24 @@ void PTODialect::registerTypes() {
       >();
 }
 
+Type PTODialect::parseType(DialectAsmParser &parser) const {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef mnemonic;
+  Type type;
+  if (generatedTypeParser(parser, &mnemonic, type).has_value())
+    return type;
+  if (mnemonic == "tile")
+    return parseLevel1Tile(parser);
+  parser.emitError(loc) << "unknown type '!pto." << mnemonic
+                        << "', expected ptr, tensor_view, partition_tensor_view, tile_buf, "
+                           "multi_tile_buf or another type of the dialect";
+  return {};
+}
+
+void PTODialect::printType(Type type, DialectAsmPrinter &printer) const {
+  (void)generatedTypePrinter(type, printer);
+}
+
 //===----------------------------------------------------------------------===//
 // Element types
 //===----------------------------------------------------------------------===//

@@ -204,6 +204,22 @@ Type TileBufType::parse(AsmParser &parser) {
   return makeTile(parser, loc, fields);
 }
 
+Type mlir::pto::parseLevel1Tile(AsmParser &parser) {
+  if (parser.parseLess())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t rows = 0;
+  if (parser.parseOptionalInteger(rows).has_value()) {
+    parser.emitError(loc) << "!pto.tile of earlier versions names no memory space here; write "
+                             "!pto.tile_buf with one, as in !pto.tile_buf<vec, 16x64xf32>";
+    return {};
+  }
+  TileFields fields;
+  if (parseFields(parser, fields, /*multi=*/false) || parser.parseGreater())
+    return {};
+  return makeTile(parser, loc, fields);
+}
+
 static void printExtent(AsmPrinter &printer, int64_t extent) {
   if (ShapedType::isDynamic(extent))
     printer << "?";
@@ -291,7 +307,9 @@ int64_t TileBufType::getSizeInBytes() const {
   // row_plus_one lengthens the major stride by one unit.
   if (getCompact() == CompactMode::RowPlusOne)
     (isRowMajor() ? cols : rows) += 1;
-  return rows * cols * getElementBytes();
+  // Four-bit floats: columns count values, two to a byte (spec/pto_isa.md 2.1).
+  bool packed = isa<F4E1M2x2Type, F4E2M1x2Type>(getElementType());
+  return packed ? (rows * cols + 1) / 2 : rows * cols * getElementBytes();
 }
 
 TileBufType TileBufType::withValid(int64_t row, int64_t col) const {

@@ -223,6 +223,19 @@ static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo 
   return success();
 }
 
+ParseResult mlir::pto::takeAttributes(OpAsmParser &parser, OperationState &result,
+                                      const NamedAttrList &attrs) {
+  auto error = [&] {
+    return parser.emitError(parser.getNameLoc()) << "'" << result.name << "' op ";
+  };
+  if (std::optional<NamedAttribute> twice = attrs.findDuplicate())
+    return error() << "gives the attribute '" << twice->getName().getValue() << "' twice";
+  result.addAttributes(attrs);
+  // Creating the op would drop an inherent attribute of another kind without a word.
+  auto registered = result.name.getRegisteredInfo();
+  return failure(registered && failed(registered->verifyInherentAttrs(result.attributes, error)));
+}
+
 ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result,
                                    const TileOpInfo &info, bool hasSegments) {
   SMLoc loc = parser.getNameLoc();
@@ -266,8 +279,7 @@ ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result,
   }
   if (hasSegments)
     parsed.attrs.set("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(sizes));
-  result.addAttributes(parsed.attrs);
-  return success();
+  return takeAttributes(parser, result, parsed.attrs);
 }
 
 //===----------------------------------------------------------------------===//

@@ -179,8 +179,24 @@ static LogicalResult checkRule(TileOpInterface op, const Rule &rule) {
   }
 }
 
+LogicalResult mlir::pto::verifyOneEach(Operation *op,
+                                       ArrayRef<std::pair<unsigned, StringRef>> operands) {
+  auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
+  for (auto [group, name] : operands)
+    if (int32_t found = sizes ? sizes[group] : 1; found != 1)
+      return op->emitOpError() << "needs the operand '" << name
+                               << "' once, but operandSegmentSizes gives it " << found << " values";
+  return success();
+}
+
 LogicalResult mlir::pto::verifyTileOp(TileOpInterface op) {
   const TileOpInfo &info = op.getTileOpInfo();
+  SmallVector<std::pair<unsigned, StringRef>> needed;
+  for (unsigned i = 0; i < info.operands.size(); ++i)
+    if (!info.operands[i].optional && !info.operands[i].variadic)
+      needed.push_back({i, info.operands[i].name});
+  if (failed(verifyOneEach(op, needed)))
+    return failure();
   Arch arch = getTargetArch(op);
   if (!(arch == Arch::A5 ? info.archA5 : info.archA3))
     return op->emitOpError() << "is not supported on " << getArchName(arch) << ", it needs "

@@ -136,6 +136,8 @@ LogicalResult StoreScalarOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult MakeTensorViewOp::verify() {
+  if (failed(verifyOneEach(*this, {{0, "ptr"}})))
+    return failure();
   TensorViewType type = getResult().getType();
   if (getPtr().getType().getElementType() != type.getElementType())
     return emitOpError() << "element type " << type.getElementType() << " of the view differs from "
@@ -168,6 +170,8 @@ static std::optional<int64_t> knownExtent(Value view, unsigned dim) {
 }
 
 LogicalResult PartitionViewOp::verify() {
+  if (failed(verifyOneEach(*this, {{0, "source"}})))
+    return failure();
   Type source = getSource().getType();
   auto view = dyn_cast<TensorViewType>(source);
   auto window = dyn_cast<PartitionTensorViewType>(source);
@@ -278,6 +282,8 @@ static LogicalResult verifyWindow(Operation *op, TileBufType source, TileBufType
 }
 
 LogicalResult SubviewOp::verify() {
+  if (failed(verifyOneEach(*this, {{0, "source"}})))
+    return failure();
   TileBufType source = getSource().getType(), result = getResult().getType();
   if (getSource().getDefiningOp<SubviewOp>() && getResult().getDefiningOp<MultiTileGetOp>())
     return emitOpError() << "a slot cannot be taken from a window";

@@ -443,4 +443,14 @@ def PTO_AccPushEpilogueAttr : AttrDef<PTO_Dialect, "AccPushEpilogue"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+// What 0.27 puts beside a tile whose type is a memref. Tiles carry these facts in their type today.
+def PTO_TileBufConfigAttr : AttrDef<PTO_Dialect, "TileBufConfig"> {
+  let mnemonic = "tile_buf_config";
+  let summary = "layout, fractal and padding of a tile, as version 0.27 writes them beside its type";
+  let description = "`#pto.tile_buf_config<blayout=#pto.blayout<row_major>, s_fractal_size=512>`; each part is optional.";
+  let parameters = (ins "::mlir::pto::BLayout":$blayout, "::mlir::pto::SLayout":$slayout, "int64_t":$fractal,
+                        "::mlir::pto::PadValue":$pad, "::mlir::pto::CompactMode":$compact);
+  let hasCustomAssemblyFormat = 1;
+}
+
 #endif // PTOAS_DIALECT_PTO_IR_PTOATTRS_TD

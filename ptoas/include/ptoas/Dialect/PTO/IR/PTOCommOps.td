@@ -127,7 +127,8 @@ def PTO_CommTestAsyncEventOp : PTO_CommEventOp<"test_async_event"> { let summary
 def PTO_MakePrefetchAsyncContextOp
     : PTO_ScalarUnitOp<"make_prefetch_async_context", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "A context for asynchronous prefetches.";
-  let arguments = (ins Variadic<AnyType>:$inputs);
+  let arguments = (ins Variadic<AnyTypeOf<[PTO_PtrType, PTO_AnyView, PTO_TileBufType, PTO_AnyScalar],
+                                          "pointer, view, tile or scalar">>:$inputs);
   let results = (outs PTO_PrefetchAsyncContextType:$result);
   let assemblyFormat = "`(` ($inputs^ `:` qualified(type($inputs)))? `)` attr-dict `->` qualified(type($result))";
 }

@@ -14,10 +14,12 @@ def PTO_Dialect : Dialect {
     write their `outs`, views describe windows of global memory, and flags,
     barriers and FIFOs order the hardware queues ("pipes").
   }];
-  let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
+    /// Knows the type names of earlier versions as well.
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
     void registerTypes();
     void registerAttributes();
     void registerOperations();

@@ -193,7 +193,7 @@ class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandS
   let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size,
                        OptionalAttr<PTO_IntAttr>:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
                        OptionalAttr<BoolAttr>:$nosplit, OptionalAttr<AnyAttr>:$acc_push_epilogue,
-                       Optional<PTO_PtrType>:$gm_slot_buffer, Optional<AnyType>:$gm_slot_tensor,
+                       Optional<PTO_PtrType>:$gm_slot_buffer, Optional<PTO_AnyView>:$gm_slot_tensor,
                        Optional<I32>:$c2v_consumer_buf, Optional<I32>:$v2c_consumer_buf);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -239,7 +239,7 @@ class PTO_PopOp<string mnemonic> : PTO_PipeUseOp<mnemonic, [AttrSizedOperandSegm
 def PTO_TPopFromAicOp : PTO_PopOp<"tpop_from_aic"> { let summary = "Receive a tile from the cube core."; }
 def PTO_TPopFromAivOp : PTO_PopOp<"tpop_from_aiv"> { let summary = "Receive a tile from a vector core."; }
 class PTO_FreeOp<string mnemonic> : PTO_PipeUseOp<mnemonic> {
-  let arguments = (ins Optional<AnyType>:$entry, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
+  let arguments = (ins Optional<FifoEntry>:$entry, DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$split);
   let assemblyFormat = [{
     (`(` $entry^ `:` qualified(type($entry)) `)`)? custom<PipeUse>($id, $split) attr-dict
   }];

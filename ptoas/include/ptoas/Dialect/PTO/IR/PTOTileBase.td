@@ -15,6 +15,8 @@ include "ptoas/Dialect/PTO/IR/PTOTypes.td"
 class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits> {
   // For the reference pages (tools/gen_isa.py): what the op computes, where its summary does not say so.
   string equation = "";
+  // What the equation leaves open: elements that it does not name, values out of range, tiles that are the same.
+  string notes = "";
 }
 
 // Runs on the scalar queue, which waits for its own instructions.
@@ -80,7 +82,7 @@ class ViewInOut<string n = "dst"> : PTO_Opnd<n, PTO_AnyView, "View", "Outs", "Re
 class Sc<string n, PTO_Elems e = E_Any> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Ins", "None", e, SpAny>;
 class OptSc<string n, PTO_Elems e = E_Any> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Ins", "None", e, SpAny, 1>;
 class Idx<string n> : PTO_Opnd<n, PTO_AnyScalar, "Index", "Ins", "None", E_Any, SpAny>;
-class OptVecOut<string n> : PTO_Opnd<n, AnyVectorOfNonZeroRank, "Vector", "Outs", "None", E_Any, SpAny, 1>;
+class OptVecOut<string n> : PTO_Opnd<n, VectorOfLengthAndType<[4], [I16]>, "Vector", "Outs", "None", E_Any, SpAny, 1>;
 class OptClause<string n> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Clause", "None", E_Any, SpAny, 1>;
 
 class PTO_Rule<string kind, string operands, string arch = "Both"> {

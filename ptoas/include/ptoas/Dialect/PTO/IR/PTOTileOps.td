@@ -76,6 +76,7 @@ def PTO_TInsertOp : PTO_TileOp<"tinsert", "TINSERT", "getInsertPipe",
     "checkTInsert", Both, 0, 0, 1> {
   let summary = "Copy a tile into the window of another that starts at (row, col).";
   let equation = "dst[row + i, col + j] = src[i, j]";
+  let notes = "dst keeps its content outside the window.";
 }
 def PTO_TExtractFpOp : PTO_TileOp<"textract_fp", "TEXTRACT_FP", "PIPE_FIX",
     [In<"src", E_Any, "spaces::Acc">, In<"fp", E_Any, "spaces::Scaling">, Idx<"row">, Idx<"col">,
@@ -88,6 +89,7 @@ def PTO_TInsertFpOp : PTO_TileOp<"tinsert_fp", "TINSERT_FP", "PIPE_FIX",
      InOut<"dst", E_Any, "spaces::Mat">], [], (ins), "checkFixpipeQuant"> {
   let summary = "tinsert from an accumulator, quantised by a vector of scales.";
   let equation = "dst[row + i, col + j] = quantise(fp[j] * src[i, j])";
+  let notes = "dst keeps its content outside the window.";
 }
 def PTO_TPackOp : PTO_TileOp<"tpack", "TPACK", "PIPE_V", [In<"src">, Out<"dst">],
     [PTO_Rule<"SameValid", "src dst">], (ins), "checkTPack", A5Only> {
@@ -99,6 +101,7 @@ def PTO_TTransOp : PTO_TileOp<"ttrans", "TTRANS", "PIPE_V",
     (ins), "checkTTrans"> {
   let summary = "Transpose.";
   let equation = "dst[j, i] = src[i, j]";
+  let notes = "Only the valid part of src moves; what it does not cover of dst keeps its content. src and dst must not share memory.";
 }
 def PTO_TConcatOp : PTO_TileOp<"tconcat", "TCONCAT", "PIPE_V",
     [In<"src0", E_Data>, In<"src1", E_Data>, Out<"dst", E_Data>],
@@ -106,6 +109,7 @@ def PTO_TConcatOp : PTO_TileOp<"tconcat", "TCONCAT", "PIPE_V",
      PTO_Rule<"RowMajor", "src0 src1 dst", "A5">], (ins), "checkTConcat"> {
   let summary = "Put the valid columns of two tiles side by side.";
   let equation = "dst[i, :] = (src0[i, 0 .. c0), src1[i, 0 .. c1)), ck = validCol(src_k)";
+  let notes = "The columns of dst behind c0 + c1 keep their content. dst must not share memory with src1.";
 }
 def PTO_TConcatIdxOp : PTO_TileOp<"tconcatidx", "TCONCAT", "PIPE_V",
     [In<"src0", E_Data>, In<"src1", E_Data>, In<"idx0", E_I16_I32>, In<"idx1", E_I16_I32>, Out<"dst", E_Data>,
@@ -116,6 +120,8 @@ def PTO_TConcatIdxOp : PTO_TileOp<"tconcatidx", "TCONCAT", "PIPE_V",
   let summary = "Put the first idx0 bytes of each row of src0 and the first idx1 bytes of src1 side by side.";
   let equation = "dst[i, :] = (src0[i, 0 .. n0), src1[i, 0 .. n1)), nk = idx_k[i, 0] / bytes(element of idx_k); dstIdx[i, 0] = idx0[i, 0] + idx1[i, 0]";
 }
+defvar PadNote = "The pad value reaches to the capacity of dst, not only to its valid part; "
+                 "it is the least (min), greatest (max) or zero of the element type, infinities for floats.";
 class PTO_FillPad<string mn, string cpp>
     : PTO_TileOp<mn, cpp, "getFillPadPipe",
                  [In<"src", E_Any, "spaces::Vec | spaces::Mat">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">],
@@ -123,14 +129,17 @@ class PTO_FillPad<string mn, string cpp>
                  "checkFillPad">;
 def PTO_TFillPadOp : PTO_FillPad<"tfillpad", "TFILLPAD"> {
   let summary = "Copy, and fill what is not valid with the pad value of dst.";
+  let notes = PadNote # " src and dst may be the same tile.";
   let equation = "dst[i, j] = src[i, j] if valid, else pad";
 }
 def PTO_TFillPadInplaceOp : PTO_FillPad<"tfillpad_inplace", "TFILLPAD_INPLACE"> {
   let summary = "Fill what is not valid with the pad value, in place.";
+  let notes = PadNote;
   let equation = "dst[i, j] = dst[i, j] if valid, else pad";
 }
 def PTO_TFillPadExpandOp : PTO_FillPad<"tfillpad_expand", "TFILLPAD_EXPAND"> {
   let summary = "Copy into a larger tile and fill the rest with the pad value.";
+  let notes = PadNote;
   let equation = "dst[i, j] = src[i, j] if valid, else pad";
 }
 def PTO_MGatherOp : PTO_TileOp<"mgather", "MGATHER", "PIPE_MTE2",
@@ -139,6 +148,9 @@ def PTO_MGatherOp : PTO_TileOp<"mgather", "MGATHER", "PIPE_MTE2",
          DefaultValuedAttr<PTO_GatherOOBAttr, "::mlir::pto::GatherOOB::Undefined">:$gatherOob), "checkMGather"> {
   let summary = "Load rows or elements of global memory named by indices.";
   let equation = "dst[i, :] = src[indices[i], :] (row), or dst[i, j] = src.flat[indices[i, j]] (elem)";
+  let notes = "Without coalesce rows are meant when the indices are a vector, elements when they have the shape of dst. "
+              "An index outside src is moved to the nearest end (clamp), taken modulo the extent (wrap), or gives 0 (zero); "
+              "with undefined hardware leaves the value open, native code gives 0. Only the valid part of dst is written.";
 }
 def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
     [In<"src">, In<"indices", E_I32>, ViewInOut<>], [],
@@ -148,6 +160,10 @@ def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
          OptionalAttr<PTO_ScatterConflictAttr>:$scatterConflict), "checkMScatter"> {
   let summary = "Store rows or elements to places of global memory named by indices.";
   let equation = "dst[indices[i], :] = src[i, :] (row), or dst.flat[indices[i, j]] = src[i, j] (elem)";
+  let notes = "What no index names keeps its content. Without coalesce rows are meant when the indices are a vector, elements when "
+              "they have the shape of src. Of several elements for one place the last in row-major order wins, or all are "
+              "combined (scatterAtomicOp). An index outside dst writes nothing (skip), is moved to the nearest end (clamp) or "
+              "taken modulo the extent (wrap); with undefined hardware leaves the effect open, native code writes nothing.";
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,7 +225,10 @@ class PTO_BinaryTmp<string mn, PTO_Elems e, string check, dag attrs = (ins)>
                   PTO_Rule<"RowMajor", "src0 src1 dst">], attrs, check>;
 class PTO_Part<string mn, PTO_Elems e>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src0", e>, In<"src1", e>, Out<"dst", e>],
-                 [PTO_Rule<"SameElem", "src0 src1 dst">], (ins), "checkPart">;
+                 [PTO_Rule<"SameElem", "src0 src1 dst">], (ins), "checkPart"> {
+  let notes = "One source has the valid shape of dst, the other may be shorter. Outside the valid part dst keeps its content. "
+              "dst may be the same tile as either source.";
+}
 
 def PTO_TAddOp : PTO_Binary<"tadd", E_N4_I8_BF> { let summary = "dst = src0 + src1."; }
 def PTO_TSubOp : PTO_Binary<"tsub", E_N4_I8_BF> { let summary = "dst = src0 - src1."; }
@@ -408,6 +427,7 @@ def PTO_TCIOp : PTO_TileOp<"tci", "TCI", "PIPE_S",
     "checkTCI"> {
   let summary = "Count up (or down) from start along the row.";
   let equation = "dst[0, j] = start + j, or start - j when descending";
+  let notes = "Only the first row is written.";
 }
 def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Sc<"diagonal">, Out<"dst", E_Tri>], [],
     (ins DefaultValuedAttr<PTO_IntAttr, "0">:$upperOrLower), "checkTTri", Both, 1> {
@@ -587,23 +607,38 @@ def PTO_TGatherOp : PTO_TileOp<"tgather", "TGATHER", "PIPE_V",
          OptionalAttr<PTO_CmpModeAttr>:$cmpMode, OptionalAttr<PTO_IntAttr>:$offset), "checkTGather", Both, 0, 0, 1> {
   let summary = "Collect elements by index, by mask pattern, or by comparison.";
   let equation = "dst[i, j] = src.flat[indices[i, j]]; with maskPattern the marked elements of each group, packed; with a value the positions that compare true, packed";
+  let notes = "Indices count the elements of the whole source row by row, each row as long as the tile is wide (not its valid columns); "
+              "one outside src gives 0 in native code, hardware leaves the value open. A mask packs to the front of each row (axis "
+              "\"row\") or column (\"col\"); what lies behind the collected elements keeps its content. With a value, cdst "
+              "receives how many compare true in each row, also those that found no room in dst, and offset is added to each position. "
+              "dst must not share memory with src or the indices.";
 }
 def PTO_TGatherBOp : PTO_TileOp<"tgatherb", "TGATHERB", "PIPE_V",
     [In<"src", E_Data>, In<"offsets", E_I32>, Out<"dst", E_Data>], [PTO_Rule<"SameWidth", "src dst">]> {
   let summary = "Collect 32-byte blocks by byte offset.";
   let equation = "32 bytes of dst at block k = 32 bytes of src at offsets[k]";
+  let notes = "Offsets are bytes from the start of src; bytes outside src are 0 in native code, hardware leaves them open. "
+              "dst must not share memory with src or the offsets.";
 }
 def PTO_TScatterOp : PTO_TileOp<"tscatter", "TSCATTER", "getScatterPipe",
     [In<"src", E_Data>, OptIn<"indices">, InOut<"dst", E_Data>], [PTO_Rule<"SameElem", "src dst">],
     (ins OptionalAttr<PTO_MaskPatternAttr>:$maskPattern, OptionalAttr<StrAttr>:$axis), "checkTScatter"> {
   let summary = "Write elements to the places named by indices.";
-  let equation = "dst.flat[indices[i, j]] = src[i, j]";
+  let equation = "dst = 0, then dst.flat[indices[i, j]] = src[i, j]; with maskPattern dst[i, marked j] = the elements of src[i, :] in order, all others 0";
+  let notes = "All of dst becomes 0 first, its whole capacity and not only the valid part; what no index names is 0 afterwards. Indices "
+              "count the elements of the whole destination row by row, each row as long as the tile is wide (not its valid columns); one "
+              "outside dst writes nothing. Of several elements for one place the last in row-major order wins. With maskPattern the "
+              "places that the pattern leaves out, and those for which src has no element left, become 0; axis \"row\" spreads along "
+              "rows, \"col\" along columns. dst must not share memory with src or the indices.";
 }
 def PTO_TSort32Op : PTO_TileOp<"tsort32", "TSORT32", "PIPE_V",
     [In<"src", E_F2>, In<"indices", E_UI32>, OptTmp<>, Out<"dst", E_F2>], [PTO_Rule<"SameElem", "src dst">],
     (ins), "checkTSort32"> {
   let summary = "Sort runs of 32 in falling order; dst holds value and index pairs.";
   let equation = "dst[i, :] = runs of 32 pairs (src[i, j], indices[i, j]) in falling order of src";
+  let notes = "A pair has eight bytes: two f32 columns (value, index), or four f16 columns (value, one that stays unused, two that hold the "
+              "index). Equal values keep their order, NaN comes last. A run of fewer than 32 at the end of a row is sorted as it is; the "
+              "columns of dst behind the last pair keep their content. dst must not share memory with src or the indices.";
 }
 def PTO_TMrgSortOp : PTO_TileOp<"tmrgsort", "TMRGSORT", "PIPE_V",
     [Ins<"srcs", E_F2>, OptSc<"blockLen">, OptTmp<"tmp", E_F2>, Out<"dst", E_F2>, OptVecOut<"executed">],
@@ -611,6 +646,9 @@ def PTO_TMrgSortOp : PTO_TileOp<"tmrgsort", "TMRGSORT", "PIPE_V",
     "checkTMrgSort", Both, 0, 0, 1> {
   let summary = "Merge sorted runs of one row, or two to four sorted lists.";
   let equation = "dst = the pairs of all lists in falling order";
+  let notes = "Pairs are those of tsort32. With one source, each four runs of blockLen columns become one. Of equal values that of the "
+              "earlier list comes first, NaN comes last. Pairs that find no room in dst are dropped, columns behind the last pair keep their content. "
+              "With exhausted the merge ends when the first list has run out.";
 }
 def PTO_TQuantOp : PTO_TileOp<"tquant", "TQUANT", "PIPE_V",
     [In<"src", E_F32>, In<"fp", E_F32>, OptIn<"offset">, OptTmp<>, Out<"dst", E_B8>], [],
@@ -640,11 +678,13 @@ def PTO_TSetValOp : PTO_TileOp<"tsetval", "SET_VALUE", "PIPE_S",
     [Idx<"offset">, Sc<"value">, InOut<"dst", E_Any, SpAny>], [PTO_Rule<"ScalarIsElem", "value dst">]> {
   let summary = "Write one element of a tile by its linear index.";
   let equation = "dst.flat[offset] = value";
+  let notes = "offset counts the elements of the whole tile in its own order, not only the valid ones.";
 }
 def PTO_TGetValOp : PTO_TileOpBase<"tgetval", "GET_VALUE", "PIPE_S",
     [In<"src", E_Any, SpVec>, Idx<"offset">], [], (ins), "checkTGetVal"> {
   let summary = "Read one element of a tile by its linear index.";
   let equation = "result = src.flat[offset]";
+  let notes = "offset counts the elements of the whole tile in its own order, not only the valid ones.";
   let results = (outs PTO_AnyScalar:$result);
   let assemblyFormat = [{
     `ins` `(` $src `,` $offset `:` qualified(type($src)) `,` qualified(type($offset)) `)` `outs` `:` qualified(type($result)) attr-dict
@@ -656,7 +696,7 @@ def PTO_TPrintOp : PTO_TileOp<"tprint", "TPRINT", "PIPE_V",
   let summary = "Print a tile.";
 }
 def PTO_TSyncOp : PTO_TileOp<"tsync", "TSYNC", "PIPE_S",
-    [PTO_Opnd<"operands_", AnyType, "Tile", "Ins", "ReadWrite", E_Any, SpAny, 0, 1>]> {
+    [PTO_Opnd<"operands_", AnyTypeOf<[PTO_TileBufType, PTO_AnyView], "tile or view">, "Tile", "Ins", "ReadWrite", E_Any, SpAny, 0, 1>]> {
   let summary = "Wait for everything that touches the operands.";
 }
 
