@@ -11,6 +11,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "EndlessKernel.h"
 #include "ptoas/Driver/Runner.h"
 #include "simpler/c_api.h"
 #include "simpler/kernel_context.h"
@@ -130,9 +131,12 @@ PyObject *runPto(PyObject *, PyObject *arguments) {
   bool good;
   if (!runner->checkExtents(values, problem, &diagnostics))
     return raise(PyExc_ValueError, diagnostics.empty() ? problem : diagnostics);
-  Py_BEGIN_ALLOW_THREADS;
-  good = runner->run(values, launch, problem);
-  Py_END_ALLOW_THREADS;
+  {
+    pypto::RunsKernel runs(runner->entryName().c_str());
+    Py_BEGIN_ALLOW_THREADS;
+    good = runner->run(values, launch, problem);
+    Py_END_ALLOW_THREADS;
+  }
   if (!good || !launchError.empty())
     return raise(PyExc_RuntimeError, good ? launchError : problem);
   Py_RETURN_NONE;

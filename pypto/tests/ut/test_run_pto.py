@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import ml_dtypes
@@ -220,3 +224,63 @@ def test_the_knob_checks_programs_of_the_language_too(monkeypatch):
         shifted(x, torch.full((1, 1), 8, dtype=torch.int32), y)
     shifted(x, torch.zeros(1, 1, dtype=torch.int32), y)  # the fault is over
     assert torch.equal(y, x + 1)
+
+
+ENDLESS = """
+module {
+  func.func @endless(%flag: !pto.ptr<i32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %true = arith.constant true
+    pto.store_scalar %one, %flag[%c0] : !pto.ptr<i32>, i32
+    scf.while : () -> () {
+      scf.condition(%true)
+    } do {
+      scf.yield
+    }
+    return
+  }
+}
+"""
+RUN_ENDLESS = """
+import signal, sys
+import numpy as np
+from pypto.runtime import run_pto
+# What starts processes in the background may have them ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+flag = np.memmap(sys.argv[1], np.int32, "r+", shape=(1,))
+run_pto(sys.argv[2], flag)
+"""
+
+
+def test_an_interrupt_ends_an_endless_kernel(tmp_path):
+    memory, kernel = tmp_path / "flag", tmp_path / "endless.pto"
+    flag = np.memmap(memory, np.int32, "w+", shape=(1,))
+    kernel.write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN_ENDLESS, str(memory), str(kernel)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not flag[0] and process.poll() is None:
+        time.sleep(0.01)
+    assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGINT
+    assert "kernel 'endless' did not return within a second of Ctrl-C" in errors
+
+
+def test_an_interrupt_of_a_kernel_that_returns_is_an_exception():
+    """The kernel of the first call is over when the signal comes; the handler stays Python's."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        x = np.ones((16, 64), np.float32)
+        run_pto(SCALE, x, x, 16, 2.0)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+        run_pto(SCALE, x, x, 16, 2.0)
+        np.testing.assert_array_equal(x, 4)
+    finally:
+        signal.signal(signal.SIGINT, before)
