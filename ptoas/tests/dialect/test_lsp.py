@@ -185,7 +185,7 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
     assert contents["value"].startswith("dst = e to the power of src.")
     (place,) = client.at("textDocument/definition", PARTS, "%u : !pto.tile_buf")
     assert place["range"]["start"]["line"] == 11
-    for word, line in (("@helper() : () -> ()\n  return", 7), ("@helper() : () -> ()\n    re", 15)):
+    for word, line in (("@helper() : () -> ()\n  return", 7), ("@helper() : () -> ()\n    re", 16)):
         (place,) = client.at("textDocument/definition", PARTS, word)
         assert place["range"]["start"]["line"] == line
 
@@ -193,15 +193,15 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
 @pytest.mark.parametrize(
     ("change", "line", "column", "message"),
     [
-        (("private @helper()\n}", "@helper() {}\n}"), 15, 2, "empty block"),
-        (("outs(%u : ", "outs(%u :: "), 12, 70, "expected non-function type"),
+        (("private @helper()\n}", "@helper() {}\n}"), 16, 22, "expected non-empty function body"),
+        (("outs(%u : ", "outs(%u :: "), 12, 61, "expected non-function type"),
         (("private @helper()\n}", "private @elsewhere()\n}"), 13, 4, "'helper' does not reference"),
         (("%u = pto", "%a0 = arith.constant 0 : i64\n%u = pto"), None, None, None),
         (("tile : !pto", "tile {speed = 1} : !pto"), 11, 9, "does not know the attribute 'speed'"),
         (
             ("func.call @helper() : () -> ()\n    return", "func.call @other(%x) : (!X) -> ()"),
             13,
-            29,
+            30,
             "undefined symbol alias id 'X'",
         ),
         (
