@@ -143,7 +143,8 @@ def dtype_of(operand: Operand, case: Case) -> str:
 def numbers(rng, dtype: str, shape, low, high):
     """Floats between the limits; integers of the whole range, for what wraps."""
     if dtype in FLOATS or dtype.startswith("f8"):
-        return rng.uniform(low, high, shape).astype(np.float32).astype(DTYPES[dtype])
+        with np.errstate(over="ignore"):
+            return rng.uniform(low, high, shape).astype(np.float32).astype(DTYPES[dtype])
     info = np.iinfo(DTYPES[dtype])
     found = rng.integers(info.min, info.max, shape, dtype=DTYPES[dtype], endpoint=True)
     small = rng.integers(max(info.min, -9), 10, shape).astype(DTYPES[dtype])
@@ -200,20 +201,27 @@ def only_run_time(row: Row, arch: str) -> bool:
 
 
 @functools.cache
-def compiled(row: Row, arch: str) -> tuple[Code, ...]:
-    """Code for this machine with fused loops, and for AVX2 without: their bits are the same."""
-    functions = []
+def compiled(row: Row, arch: str) -> tuple[tuple[Code, frozenset], ...]:
+    """Code for this machine with fused loops, and for AVX2 without, with the names of its functions. To keep the
+    second cheap it has constant extents only where the row has no others.
+    """
+    constant, run_time = {}, {}
     for case in cases(row, arch):
         if not only_run_time(row, arch) and not (row.refused_empty and case.kind == "empty"):
-            functions.append(function(row, case, label(case.dtype, case.kind), False))
+            name = label(case.dtype, case.kind)
+            constant[name] = function(row, case, name, False)
     if row.dynamic:
         for dtype in row.dtypes(arch):
-            case = Case(arch, dtype, "dynamic", ROWS, COLS)
-            functions.append(function(row, case, label(dtype, "dynamic"), True))
-    text = native.module(arch, functions)
+            name = label(dtype, "dynamic")
+            run_time[name] = function(row, Case(arch, dtype, "dynamic", ROWS, COLS), name, True)
+
+    def code(functions: dict, **options):
+        text = native.module(arch, list(functions.values()))
+        return Code(text, **options), frozenset(functions)
+
     if only_run_time(row, arch):
-        return (Code(text, isa=AVX2),)
-    return Code(text), Code(text, fuse=False, isa=AVX2)
+        return (code(run_time, isa=AVX2),)
+    return code(constant | run_time), code(run_time or constant, fuse=False, isa=AVX2)
 
 
 def arrays_of(row: Row, case: Case) -> tuple[list, list]:
@@ -237,19 +245,14 @@ def arrays_of(row: Row, case: Case) -> tuple[list, list]:
 def run_case(row: Row, case: Case) -> None:
     """Static and run-time extents, fused and not: equal bits; the valid part as NumPy has it, the rest kept."""
     ins, before = arrays_of(row, case)
-    modes = []
-    if case.kind != "no_columns" and not only_run_time(row, case.arch):
-        modes.append((label(case.dtype, case.kind), ()))
-    if row.dynamic:
-        modes.append((label(case.dtype, "dynamic"), case.run_time))
+    modes = {label(case.dtype, case.kind): (), label(case.dtype, "dynamic"): case.run_time}
     results = []
-    for code in compiled(row, case.arch):
-        for name, extents in modes:
-            if row.refused_empty and name.endswith("_empty"):
-                continue
+    for code, names in compiled(row, case.arch):
+        for name in names & set(modes):
             outs = [o.copy() for o in before]
-            code(name, *ins, *outs, *extents)
+            code(name, *ins, *outs, *modes[name])
             results.append(outs)
+    assert results, "nothing has run"
     cut = [a[: case.extent(t.vrow), : case.extent(t.vcol)] for a, t in zip(ins, row.inputs)]
     cut += [
         b[: case.extent(t.vrow), : case.extent(t.vcol)]
