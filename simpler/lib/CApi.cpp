@@ -64,6 +64,7 @@ int32_t simpler_run(SimplerWorker *worker, SimplerOrchFn orch, const ChipTensor 
 
 const char *simpler_last_error(void) { return lastError.c_str(); }
 
+void simpler_worker_lend_team(SimplerWorker *worker, SimplerTeam team) { worker->setTeam(team); }
 void simpler_worker_interrupt(SimplerWorker *worker) { worker->interrupt(); }
 void simpler_trace_start(SimplerWorker *worker) { worker->startTrace(); }
 int32_t simpler_trace_write(SimplerWorker *worker, const char *path) {

@@ -67,6 +67,10 @@ public:
   bool sleepEnd(Executor &executor);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
 
+  /// What simpler_worker_lend_team() gave; null with one thread.
+  SimplerTeam team() const { return team_.load(std::memory_order_relaxed); }
+  void setTeam(SimplerTeam team) { team_.store(threads_ > 1 ? team : nullptr); }
+
   void interrupt();
   uint64_t interrupts() const { return interrupts_.load(std::memory_order_relaxed); }
 
@@ -123,6 +127,7 @@ private:
   const uint64_t forkGeneration_;
   std::atomic<bool> stopping_{false};
   std::atomic<uint64_t> interrupts_{0};
+  std::atomic<SimplerTeam> team_{nullptr};
 
   std::atomic<Executor *> executors_[kMaxExecutors] = {};
   std::atomic<uint32_t> numExecutors_{0};

@@ -66,7 +66,7 @@ void Executor::runInline(Task *task) {
       finishNodes(); // may release what follows a graph
     task = next_;
     next_ = nullptr;
-    if (task && !isCheap(task)) {
+    if (task && !staysHere(task)) {
       makeReady(task);
       task = nullptr;
     }
@@ -79,6 +79,8 @@ void Executor::runInline(Task *task) {
 /// Every executor that holds a ticket claims blocks one by one; the last to leave completes the
 /// task. An extra ticket in the deque invites a thief.
 void Executor::executeBlocks(Task *task) {
+  if (suitsTeam(task) && executeInTeam(task))
+    return;
   bool invited = false;
   int32_t block;
   while ((block = task->nextBlock.fetch_add(1, std::memory_order_relaxed)) < task->blocks) {

@@ -75,6 +75,11 @@ public:
     return task->kind != TaskKind::Kernel || (task->blocks == 1 && !task->has(Task::kCoRun) &&
                                               kernelCost(task->kernel[0]) < kInlineTicks);
   }
+  /// Whether all cores should execute the blocks of the task at once, on the threads that the
+  /// program has lent to the worker.
+  bool suitsTeam(const Task *task) const;
+  /// Whether the task runs where it is submitted, rather than being queued for another thread.
+  bool staysHere(const Task *task) const { return isCheap(task) || suitsTeam(task); }
   Task *steal() { return ready_.steal(); }
   /// Counts off nodes of graphs that this thread has completed.
   void finishNodes();
@@ -112,6 +117,8 @@ private:
   // About 4 us of queued work: worth a wake-up.
   static constexpr uint64_t kOfferTicks = 10000;
 #endif
+  // About 8 us in all blocks: several times what a team costs whose threads are awake.
+  static constexpr uint64_t kTeamTicks = 20000;
   static constexpr uint64_t kUnknownCost = 1ull << 40;
   static constexpr uint32_t kFlushAt = 16;
 
@@ -127,6 +134,7 @@ private:
 
   void offerWork(int64_t spare);
   void executeBlocks(Task *task);
+  bool executeInTeam(Task *task);
   bool skips(Task *task);
   void dropTicket(Task *task);
   void complete(Task *task);
@@ -162,6 +170,7 @@ private:
   uint32_t doneCount_ = 0;
   GraphInstance *doneGraph_ = nullptr; // graph of the completed nodes that are not counted off yet
   uint32_t doneNodes_ = 0;
+  uint64_t teamDebt_ = 0; // ticks for which the team is not asked
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};

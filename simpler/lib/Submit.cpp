@@ -441,7 +441,7 @@ void SimplerRun::publish(Task *task) {
     held_.push_back(task);
     return;
   }
-  if (executor_.isCheap(task))
+  if (executor_.staysHere(task))
     executor_.runInline(task);
   else
     executor_.submit(task);

@@ -163,6 +163,16 @@ SIMPLER_API void simpler_worker_destroy(SimplerWorker *worker);
 /// The process-wide worker, created on first use, `SIMPLER_THREADS` threads.
 SIMPLER_API SimplerWorker *simpler_worker_default(void);
 
+/// Threads of the program's own, such as those of an OpenMP runtime: calls body(context, member,
+/// members) on `members` threads at once, the calling one as member 0, and returns 1 when all have
+/// returned. Returns 0, and has called nothing, if that is not possible now. Called by threads that
+/// execute orchestrations, by several at once.
+typedef int32_t (*SimplerTeam)(void (*body)(void *context, int32_t member, int32_t members),
+                               void *context);
+/// Runs use the team for launches of several blocks, where that pays, instead of the worker's own
+/// threads; at most as many members as the worker has threads. Null: never, as at first.
+SIMPLER_API void simpler_worker_lend_team(SimplerWorker *worker, SimplerTeam team);
+
 /// Runs an orchestration to completion on the calling thread, which also executes tasks.
 /// Returns 0 or a code of spec 7.5; simpler_last_error gives the text (thread local).
 SIMPLER_API int32_t simpler_run(SimplerWorker *worker, SimplerOrchFn orch,

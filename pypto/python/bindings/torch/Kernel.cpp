@@ -294,6 +294,7 @@ void Kernel::add(PyObject *executable) {
   made->worker = coreApi().worker(source->arch);
   TORCH_CHECK(made->worker,
               "cannot start the worker threads of a simulated device: ", simpler_last_error());
+  simpler_worker_lend_team(made->worker, torchTeam());
   made->dynamicNames = source->dynamicNames;
   made->returns = source->returns;
   TORCH_CHECK(source->slots.size() == params.size(), "kernel ", name, " has ", params.size(),

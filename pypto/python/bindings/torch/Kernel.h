@@ -124,6 +124,10 @@ private:
 /// memory.
 void checkTensors(const Kernel &kernel, std::span<c10::IValue> values);
 
+/// torch's own threads for kernels, see simpler_worker_lend_team(): its operators and ours then do
+/// not compete for the cores, and torch.set_num_threads() holds for both. Null without OpenMP.
+SimplerTeam torchTeam();
+
 /// The functions of pypto._core; throws if the module is not loaded. Needs the GIL the first time.
 const core::CoreApi &coreApi();
 
