@@ -122,6 +122,27 @@ PTO_RUNTIME void pto_atomic_add(char *dst, int64_t dstRow, int64_t dstCol, int32
     }
 }
 
+/// Per row the counted elements of a, then those of b (pto-isa 6.10). Counts are bytes, of elements
+/// of the index type; `written` (or null) takes the count of the row.
+PTO_RUNTIME void pto_concat_counted(const Tile *dst, const Tile *written, const Tile *a,
+                                    const Tile *b, const Tile *countA, const Tile *countB) {
+  for (int64_t r = 0; r < dst->validRows; ++r) {
+    int64_t at = 0;
+    auto append = [&](const Tile *part, const Tile *counts) {
+      int64_t bytes = loadInteger(counts->at(r, 0), counts->type);
+      int64_t n = std::clamp<int64_t>(bytes / int64_t(counts->bytes()), 0, part->cols);
+      n = std::min(n, dst->cols - at);
+      for (int64_t c = 0; c < n; ++c)
+        copyElement(dst->at(r, at + c), part->at(r, c), int(dst->bytes()));
+      at += n;
+    };
+    append(a, countA);
+    append(b, countB);
+    if (written)
+      storeNumber(written->at(r, 0), written->type, double(at * int64_t(countA->bytes())));
+  }
+}
+
 PTO_RUNTIME void pto_tile_transpose(const Tile *dst, const Tile *src) {
   int64_t rows = std::min(src->validRows, dst->cols), cols = std::min(src->validCols, dst->rows);
   for (int64_t r = 0; r < rows; ++r)

@@ -24,15 +24,22 @@ enum ElementType : int64_t {
   U32,
   U64,
   F8E4M3,
-  F8E5M2
+  F8E5M2,
+  HiF8,
+  F4E2M1,
+  F4E1M2
 };
 
+/// Two elements to a byte, the low half first.
+inline bool isPacked(int64_t type) { return type == F4E2M1 || type == F4E1M2; }
+
 inline unsigned elementBytes(int64_t type) {
-  constexpr unsigned bytes[] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1};
+  constexpr unsigned bytes[] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1, 1, 1, 1};
   return bytes[type];
 }
 
-/// A tile, or a window of global memory. Strides in elements.
+/// A tile, or a window of global memory. Strides in elements. Packed elements are not addressed
+/// with `at` (SmallFloat.h).
 struct Tile {
   char *data;
   int64_t rowStride, colStride;

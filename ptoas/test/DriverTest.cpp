@@ -1,7 +1,7 @@
 //===- DriverTest.cpp - what the tools are given: text, arrays, scalars; FIFOs ===//
 #include "EntryWrapper.h"
-#include "NestingLimit.h"
 #include "Npy.h"
+#include "TextFaults.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -131,8 +131,8 @@ TEST(ScalarWordTest, RejectsOtherTypes) {
   }
 }
 
-// What checkNesting says about a text: "line:column: message", empty when nothing.
-static std::string nesting(const std::string &text) {
+// What checkTextFaults says about a text: "line:column: message", empty when nothing.
+static std::string faultOf(const std::string &text) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   std::string said;
   ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
@@ -143,7 +143,7 @@ static std::string nesting(const std::string &text) {
   });
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "x.pto"), llvm::SMLoc());
-  LogicalResult result = ptoas::checkNesting(sources, context);
+  LogicalResult result = ptoas::checkTextFaults(sources, context);
   EXPECT_EQ(failed(result), !said.empty());
   return said;
 }
@@ -155,23 +155,34 @@ static std::string repeat(const std::string &text, unsigned times) {
   return all;
 }
 
-TEST(NestingLimitTest, RefusesOneTooMany) {
+TEST(TextFaultsTest, RefusesOneTooMany) {
   for (const char *open : {"{", "(", "[", "<", "-"}) {
-    EXPECT_EQ(nesting("\n " + repeat(open, ptoas::kMaxNesting)), "");
-    EXPECT_EQ(nesting("\n " + repeat(open, ptoas::kMaxNesting + 1)),
+    EXPECT_EQ(faultOf("\n " + repeat(open, ptoas::kMaxNesting)), "");
+    EXPECT_EQ(faultOf("\n " + repeat(open, ptoas::kMaxNesting + 1)),
               "2:258: brackets nest deeper than 256 levels");
   }
-  EXPECT_EQ(nesting(repeat("scf.if %c {\n", 20000)),
+  EXPECT_EQ(faultOf(repeat("scf.if %c {\n", 20000)),
             "257:11: brackets nest deeper than 256 levels");
 }
 
-TEST(NestingLimitTest, CountsOpenBracketsOnly) {
-  EXPECT_EQ(nesting(repeat("{a = [#b<(d0) -> (d0)>]}\n", 1000)), "");
-  EXPECT_EQ(nesting(repeat("(d0 <= 3)", 1000)), "");
-  EXPECT_EQ(nesting("// " + repeat("{", 1000)), "");
-  EXPECT_EQ(nesting("\"\\\"" + repeat("{", 1000) + "\""), "");
+// MLIR's parser would ask the type `index` for its width.
+TEST(TextFaultsTest, RefusesArraysOfIndex) {
+  const char *said = "the elements of an array attribute must be integers or floats, as in "
+                     "array<i32: 1, 2>";
+  EXPECT_EQ(faultOf("{a = array<index: 1>}"), std::string("1:12: ") + said);
+  EXPECT_EQ(faultOf("{a = array // <\n < index, 2>}"), std::string("2:4: ") + said);
+  EXPECT_EQ(faultOf("!i = index\n{a = array<!i>}"), std::string("2:12: ") + said);
+  EXPECT_EQ(faultOf("{a = array<i32: 1>, b = array<f32>, index = 1 : index}"), "");
+  EXPECT_EQ(faultOf("!llvm.array<index> #array<index> \"array<index>\" // array<index>"), "");
+}
+
+TEST(TextFaultsTest, CountsOpenBracketsOnly) {
+  EXPECT_EQ(faultOf(repeat("{a = [#b<(d0) -> (d0)>]}\n", 1000)), "");
+  EXPECT_EQ(faultOf(repeat("(d0 <= 3)", 1000)), "");
+  EXPECT_EQ(faultOf("// " + repeat("{", 1000)), "");
+  EXPECT_EQ(faultOf("\"\\\"" + repeat("{", 1000) + "\""), "");
   // Signs that close nothing do not make room.
-  EXPECT_NE(nesting(repeat(")", 1000) + repeat("(", 300)), "");
-  EXPECT_NE(nesting(repeat("(]", 300)), "");
-  EXPECT_NE(nesting(repeat("<->", 300)), "");
+  EXPECT_NE(faultOf(repeat(")", 1000) + repeat("(", 300)), "");
+  EXPECT_NE(faultOf(repeat("(]", 300)), "");
+  EXPECT_NE(faultOf(repeat("<->", 300)), "");
 }

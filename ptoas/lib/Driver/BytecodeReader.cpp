@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BytecodeFormat.h"
-#include "NestingLimit.h"
+#include "TextFaults.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -111,8 +111,10 @@ template <typename T, typename ParseFn>
 LogicalResult Reader::parseAll(ArrayRef<StringRef> texts, StringRef what, SmallVectorImpl<T> &into,
                                ParseFn parse) {
   for (auto [i, text] : llvm::enumerate(texts)) {
-    if (text.contains('\0') || ptoas::findTooDeep(text))
-      return fail(what + " " + Twine(i) + " is no text, or nests too deeply");
+    if (text.contains('\0'))
+      return fail(what + " " + Twine(i) + " is no text");
+    if (ptoas::TextFault fault = ptoas::findTextFault(text); fault.place)
+      return fail(what + " " + Twine(i) + ": " + fault.what);
     std::string problem;
     size_t read = 0;
     T item = [&] {

@@ -1,6 +1,6 @@
 //===- InputLimits.cpp - what is refused before it is parsed ---------------===//
 #include "InputLimits.h"
-#include "NestingLimit.h"
+#include "TextFaults.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
@@ -37,5 +37,5 @@ LogicalResult ptoas::checkText(const llvm::SourceMgr &sources, MLIRContext &cont
   if (text.starts_with("\xEF\xBB\xBF"))
     return refuse(0) << "the file starts with a byte order mark (bytes EF BB BF): save it as UTF-8 "
                         "without one";
-  return checkNesting(sources, context);
+  return checkTextFaults(sources, context);
 }

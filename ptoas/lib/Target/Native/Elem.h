@@ -8,7 +8,8 @@
 
 namespace ptoas::native {
 
-/// Eight-bit floats are carried as bytes; only conversions and products look into them.
+/// Small floats are carried as bits; only conversions and products look into them. Four-bit
+/// elements are packed, two to a byte, and have ops of their own (SmallFloats.cpp).
 enum class Elem : uint8_t {
   F16,
   BF16,
@@ -23,22 +24,27 @@ enum class Elem : uint8_t {
   U32,
   U64,
   F8E4M3,
-  F8E5M2
+  F8E5M2,
+  HiF8,
+  F4E2M1,
+  F4E1M2
 };
 
 inline bool isFloat(Elem e) { return e <= Elem::F64; }
 /// Floats that are computed in single precision and rounded after each operation.
 inline bool isSigned(Elem e) { return e <= Elem::I64; }
 inline bool isInteger(Elem e) { return e >= Elem::I8; }
-inline bool isEightBitFloat(Elem e) { return e >= Elem::F8E4M3; }
+inline bool isSmallFloat(Elem e) { return e >= Elem::F8E4M3; }
+inline bool isPacked(Elem e) { return e >= Elem::F4E2M1; }
 inline unsigned bitsOf(Elem e) {
-  constexpr uint8_t bits[] = {16, 16, 32, 64, 8, 16, 32, 64, 8, 16, 32, 64, 8, 8};
+  constexpr uint8_t bits[] = {16, 16, 32, 64, 8, 16, 32, 64, 8, 16, 32, 64, 8, 8, 8, 4, 4};
   return bits[static_cast<unsigned>(e)];
 }
-inline unsigned bytesOf(Elem e) { return bitsOf(e) / 8; }
+/// Of one element; of packed ones the byte that it shares.
+inline unsigned bytesOf(Elem e) { return isPacked(e) ? 1 : bitsOf(e) / 8; }
 
 /// Signless integers are signed (spec/ptoas.md 3). Nothing for types that tiles hold but no native
-/// code computes on (HiFloat, packed 4-bit floats).
+/// code computes on (pairs of HiFloats).
 inline std::optional<Elem> elemOf(mlir::Type type) {
   if (type.isF16())
     return Elem::F16;
@@ -52,6 +58,12 @@ inline std::optional<Elem> elemOf(mlir::Type type) {
     return Elem::F8E4M3;
   if (llvm::isa<mlir::Float8E5M2Type>(type))
     return Elem::F8E5M2;
+  if (llvm::isa<mlir::pto::HiF8Type>(type))
+    return Elem::HiF8;
+  if (llvm::isa<mlir::pto::F4E2M1x2Type>(type))
+    return Elem::F4E2M1;
+  if (llvm::isa<mlir::pto::F4E1M2x2Type>(type))
+    return Elem::F4E1M2;
   // Scales: the exponent as it is, 127 for one.
   if (llvm::isa<mlir::Float8E8M0FNUType, mlir::pto::F8E8M0Type>(type))
     return Elem::U8;

@@ -157,6 +157,11 @@ private:
   bool canReadInPlace(mlir::Operation *write, mlir::Value handle, const TileInfo *source);
   std::optional<TileView> viewOf(mlir::Value handle);
   TileView readTile(mlir::Value handle);
+  // SmallFloats.cpp
+  mlir::FailureOr<bool> emitSmallFloats(mlir::pto::TileOpInterface op);
+  mlir::FailureOr<bool> emitPacked(mlir::pto::TileOpInterface op);
+  mlir::FailureOr<bool> exitInto(mlir::pto::TileOpInterface op);
+  mlir::FailureOr<bool> emitQuantMx(mlir::pto::TileOpInterface op);
   // Irregular.cpp
   mlir::FailureOr<bool> emitIrregular(mlir::pto::TileOpInterface op);
   llvm::Value *describe(mlir::Value handle);

@@ -56,6 +56,8 @@ Value *FunctionEmitter::describeView(const GmView &view) {
 
 FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
   StringRef name = op->getName().getStringRef();
+  if (FailureOr<bool> done = emitSmallFloats(op); failed(done) || *done)
+    return done;
   auto tile = [&](StringRef operand) { return describe(op.getNamedOperand(operand)); };
   auto has = [&](StringRef operand) { return static_cast<bool>(op.getNamedOperand(operand)); };
   auto integer = [&](StringRef attr, int64_t otherwise) -> Value * {
@@ -85,12 +87,16 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     Value *pointer = elementPointer(tilePointer(info), at, bytesOf(info.elem));
     if (get) {
       Type *type = typeOf(op->getResult(0).getType());
+      if (!type)
+        return op->emitError("native target: no scalar of type ") << op->getResult(0).getType();
       values[op->getResult(0)] = b.CreateAlignedLoad(type, pointer, Align(bytesOf(info.elem)));
     } else {
       b.CreateAlignedStore(value(op.getNamedOperand("value")), pointer, Align(bytesOf(info.elem)));
     }
     return true;
   }
+  if (name == "pto.tget_scale_addr")
+    return true; // TileModel has put the scales where their data says
   flush();
   if (name == "pto.ttrans") {
     mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
@@ -152,6 +158,9 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     return call("pto_merge_lists", {tile("dst"), lists[0], lists[1], lists[2], lists[3],
                                     b.getInt32(srcs.size()), flag("exhausted"), counts});
   }
+  if (name == "pto.tconcatidx")
+    return call("pto_concat_counted", {tile("dst"), has("dstIdx") ? tile("dstIdx") : null,
+                                       tile("src0"), tile("src1"), tile("idx0"), tile("idx1")});
   if (name == "pto.trandom") {
     SmallVector<Value *, 8> args{tile("dst")};
     for (StringRef word : {"key0", "key1", "counter0", "counter1", "counter2", "counter3"})

@@ -96,6 +96,8 @@ bool FunctionEmitter::canReadInPlace(mlir::Operation *write, mlir::Value handle,
   auto look = [&](mlir::Operation &op, bool inRegion) {
     if (mayWriteGlobal(op) && !source)
       sourceChanged = true;
+    if (isa<pto::TGetScaleAddrOp>(op))
+      return; // an address, no bytes
     auto tileOp = dyn_cast<pto::TileOpInterface>(op);
     auto readsTile = [&](mlir::Value operand) {
       if (model.isTile(operand) && TileModel::overlap(model.info(operand), tile) != Overlap::None) {
@@ -247,10 +249,10 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   const TileInfo &l = model.info(lhs), &r = model.info(rhs), &out = model.info(dst);
   flush();
   StringRef kernel;
-  bool eightBits = isEightBitFloat(l.elem) && isEightBitFloat(r.elem) && out.elem == Elem::F32;
+  bool small = isSmallFloat(l.elem) && isSmallFloat(r.elem) && out.elem == Elem::F32;
   mlir::Value scales[2] = {op.getNamedOperand("lhsScale"), op.getNamedOperand("rhsScale")};
-  if (eightBits)
-    kernel = "pto_gemm_f32"; // of what the bytes stand for
+  if (small)
+    kernel = "pto_gemm_f32"; // of what the bits stand for
   else if (l.elem == Elem::F32 && r.elem == Elem::F32 && out.elem == Elem::F32)
     kernel = "pto_gemm_f32";
   else if (l.elem == Elem::BF16 && r.elem == Elem::BF16 && out.elem == Elem::F32)
@@ -280,14 +282,13 @@ FailureOr<bool> FunctionEmitter::emitMatrix(pto::TileOpInterface op) {
   if (mlir::Value biasTile = op.getNamedOperand("bias"))
     bias = readTile(biasTile).base;
   TileView a = readTile(lhs), w = readTile(rhs);
-  if (eightBits) {
+  if (small) {
     // The part that the product reads: a tile read in place has no more.
     auto widen = [&](TileView &view, const TileInfo &tile, Value *rows, Value *cols,
                      unsigned side) {
       Value *wide = privateStorage(tile.rows * tile.cols * 4);
-      callRuntime("pto_widen_fp8",
-                  {wide, index(tile.cols), view.base, view.rowStride, view.colStride, rows, cols,
-                   b.getInt32(tile.elem == Elem::F8E5M2)});
+      callRuntime("pto_widen_small", {wide, index(tile.cols), view.base, view.rowStride,
+                                      view.colStride, rows, cols, b.getInt32(unsigned(tile.elem))});
       if (scales[side]) {
         // One scale for 32 elements along K: columns of the left operand, rows of the right one.
         TileView scale = readTile(scales[side]);

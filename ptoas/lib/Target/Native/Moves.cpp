@@ -108,13 +108,13 @@ void FunctionEmitter::convertOnTheWay(pto::TileOpInterface op, NestOp &nest) {
     Value *x = in[0];
     if (relu)
       x = vb.unary(Unary::Relu, from, x);
-    if (!word && !perColumn)
-      return vb.convert(x, from, to, Round::Rint, true);
+    if (!word && !perColumn) // FP32 to itself would be rounded to whole numbers
+      return from == to ? x : vb.convert(x, from, to, Round::Rint, true);
     QuantWord q = splitWord(vb, perColumn ? in[1] : vb.splat(word), perColumn);
     Value *wide = vb.convert(x, from, Elem::F32, Round::Rint, true);
     wide = vb.b.CreateFMul(wide, q.scale);
     if (isFloat(to))
-      return vb.convert(wide, Elem::F32, to, Round::Rint, true);
+      return to == Elem::F32 ? wide : vb.convert(wide, Elem::F32, to, Round::Rint, true);
     wide = vb.b.CreateFAdd(wide, q.offset);
     if (bitsOf(to) != 8)
       return vb.convert(wide, Elem::F32, to, Round::Rint, true);

@@ -18,6 +18,8 @@ namespace ptoas::native {
 struct GmView {
   llvm::Value *base = nullptr;
   Elem elem = Elem::F32;
+  llvm::Value *half =
+      nullptr; // packed elements: 1 when the window starts in the high half of a byte
   llvm::SmallVector<llvm::Value *, 5> sizes, strides;
   std::optional<mlir::pto::Layout> layout;
   mlir::Value root; // the pointer everything was derived from

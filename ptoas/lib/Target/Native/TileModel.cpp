@@ -9,6 +9,7 @@
 #include "TileModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -116,6 +117,8 @@ LogicalResult TileModel::addAlloc(Operation &op, Value handle, pto::TileBufType 
 }
 
 LogicalResult TileModel::add(Operation &op) {
+  if (auto bind = dyn_cast<pto::TGetScaleAddrOp>(op))
+    return bindScales(bind);
   if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
     return addAlloc(op, alloc.getResult(), alloc.getResult().getType(), alloc.getAddr(),
                     alloc.getValidRow(), alloc.getValidCol(), 1);
@@ -228,7 +231,15 @@ LogicalResult TileModel::add(Operation &op) {
     info.validOwner = {};
     info.validRows = signOf(type.getValidRow(), valid.size() == 2 ? valid[0] : Value());
     info.validCols = signOf(type.getValidCol(), valid.size() == 2 ? valid[1] : Value());
-    if (row && col) {
+    if (isPacked(info.elem)) {
+      int64_t at = row && col ? *row * info.rowStride + *col * info.colStride : 1;
+      if (at % 2 || !info.exact)
+        return op.emitError("native target: a window of a tile of ")
+               << type.getElementType() << " must start at a whole byte that is known here";
+      info.low += at / 2;
+      info.high =
+          info.low + ((info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride + 2) / 2;
+    } else if (row && col) {
       int64_t delta = (*row * info.rowStride + *col * info.colStride) * bytesOf(info.elem);
       int64_t span = ((info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride + 1) *
                      bytesOf(info.elem);
@@ -253,6 +264,60 @@ LogicalResult TileModel::add(Operation &op) {
   return success();
 }
 
+/// Scales lie in a memory of their own for each side, at a sixteenth of their data's address
+/// (spec/pto_isa.md 3). Data without an address has scales that its handles share.
+LogicalResult TileModel::bindScales(pto::TGetScaleAddrOp op) {
+  Value source = op.getSrc(), handle = op.getDst();
+  const TileInfo &data = info(source);
+  TileInfo &scales = *tiles[handle];
+  Operation *alloc = handle.getDefiningOp();
+  if (!alloc || !isa<pto::AllocTileOp>(alloc))
+    return op.emitError("native target: the scales must be a tile of alloc_tile");
+  if (!data.exact)
+    return op.emitError(
+        "native target: the data's address is known only when the code runs, so its "
+        "scales cannot be found");
+  auto [known, fresh] = scaleSources.try_emplace(handle, source);
+  if (!fresh) {
+    const TileInfo &other = info(known->second);
+    if (other.root == data.root && other.low == data.low)
+      return success();
+    return op.emitError(
+        "native target: the handle of the scales follows another tile already; use one for each");
+  }
+  DominanceInfo dominance(op->getParentOfType<func::FuncOp>());
+  for (Operation *user : handle.getUsers())
+    if (user != op && !dominance.properlyDominates(op, user)) {
+      InFlightDiagnostic diag =
+          user->emitError("native target: the scales are used where it is not sure that "
+                          "tget_scale_addr has found their address");
+      diag.attachNote(op.getLoc()) << "found here";
+      return diag;
+    }
+  unsigned root;
+  if (rootList[data.root].arena) {
+    // Behind the memories that have names: one for each side.
+    int &arena = arenaOfSpace[data.type.getSpace() == pto::AddressSpace::Right ? 15 : 14];
+    if (arena < 0) {
+      arena = rootList.size();
+      rootList.push_back({true, 0});
+    }
+    root = arena;
+  } else {
+    auto [at, made] = scaleRoots.try_emplace(data.root, rootList.size());
+    if (made)
+      rootList.push_back({true, 0}); // like an arena it lives as long as the function
+    root = at->second;
+  }
+  scales.root = root;
+  scales.low = data.low / 16;
+  scales.high = scales.low + scales.type.getSizeInBytes();
+  scales.exact = true;
+  scales.dynamicStart = {};
+  rootList[root].bytes = std::max(rootList[root].bytes, scales.high);
+  return success();
+}
+
 Overlap TileModel::overlap(const TileInfo &a, const TileInfo &b) {
   if (a.root != b.root || a.high <= b.low || b.high <= a.low)
     return Overlap::None;
@@ -264,6 +329,8 @@ Overlap TileModel::overlap(const TileInfo &a, const TileInfo &b) {
   if (a.start() == b.start() &&
       (sameGrid || (a.elem == b.elem && a.rowStride == b.rowStride && a.cols == 1 && b.cols == 1)))
     return Overlap::Same;
+  if (isPacked(a.elem) || isPacked(b.elem))
+    return Overlap::Unknown;
   // Windows of one row-major tile that start in the same row stay in their rows.
   if (a.colStride == 1 && b.colStride == 1 && a.rowBytes() == b.rowBytes() && a.rowBytes() > 0) {
     int64_t pitch = a.rowBytes();
@@ -330,6 +397,8 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
                    [&](const TileInfo *w) { return w->validOwner == resize.getTile(); });
     return Scan::Continue;
   }
+  if (isa<pto::TGetScaleAddrOp>(op))
+    return Scan::Continue; // an address, no bytes
   if (auto tileOp = dyn_cast<pto::TileOpInterface>(op)) {
     const pto::TileOpInfo &facts = tileOp.getTileOpInfo();
     auto each = [&](auto wanted, auto visit) {
@@ -355,10 +424,12 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
     bool dead = each([](pto::OperandEffect e) { return e == pto::OperandEffect::Write; },
                      [&](const TileInfo &writer) {
                        StringRef name = op.getName().getStringRef();
-                       // Masks are sized by their data; column reductions write one row.
+                       // Masks are sized by their data; column reductions write one row, joins
+                       // what is counted, quantisation one value for each group.
                        if (auto load = dyn_cast<pto::TLoadOp>(op); load && !fillsTile(load, writer))
                          return false;
-                       if (name.starts_with("pto.tcmp") || name == "pto.tconcat" ||
+                       if (name.starts_with("pto.tcmp") || name.starts_with("pto.tconcat") ||
+                           name == "pto.tquant.mx" ||
                            (name.starts_with("pto.tcol") && !name.starts_with("pto.tcolexpand") &&
                             writer.validRows.constant != 1))
                          return false;

@@ -86,12 +86,16 @@ private:
   mlir::LogicalResult addAlloc(mlir::Operation &op, mlir::Value handle, mlir::pto::TileBufType type,
                                mlir::Value addr, mlir::Value validRow, mlir::Value validCol,
                                int64_t slots);
+  mlir::LogicalResult bindScales(mlir::pto::TGetScaleAddrOp op);
   mlir::LogicalResult finish(mlir::Operation &op, TileInfo info);
 
   std::vector<Root> rootList;
   std::array<int, 16> arenaOfSpace{};
   llvm::DenseMap<mlir::Value, std::unique_ptr<TileInfo>> tiles;
   llvm::DenseSet<mlir::Value> resized;
+  /// Handles of scale tiles, and the data tile whose address they follow.
+  llvm::DenseMap<mlir::Value, mlir::Value> scaleSources;
+  llvm::DenseMap<unsigned, unsigned> scaleRoots; // of data tiles without addresses, by their root
 };
 
 /// The constant an integer SSA value stands for, through casts; none when it is a run-time value.

@@ -109,6 +109,8 @@ FailureOr<bool> FunctionEmitter::emitRegular(pto::TileOpInterface op) {
     return false;
   if (name == "sync" || name == "prefetch")
     return true;
+  if (FailureOr<bool> done = emitSmallFloats(op); failed(done) || *done)
+    return done;
   if (tryView(op))
     return true;
   if (name == "load")
@@ -224,16 +226,6 @@ FailureOr<bool> FunctionEmitter::emitRegular(pto::TileOpInterface op) {
   }
   if (name == "cvt") {
     mlir::Value src = op.getNamedOperand("src");
-    if (isEightBitFloat(model.info(src).elem) || isEightBitFloat(model.info(dst).elem)) {
-      flush();
-      auto saturation = enumOf<pto::SaturationModeAttr>(op, "sat_mode");
-      callRuntime(
-          "pto_convert_fp8",
-          {describe(dst), describe(src),
-           b.getInt32(enumOf<pto::RoundModeAttr>(op, "rmode").value_or(unsigned(Round::CastRint))),
-           b.getInt32(saturation == unsigned(pto::SaturationMode::On))});
-      return true;
-    }
     auto nest = newNest(op, dst);
     Elem from = in(*nest, "src"), to = nest->out.elem;
     auto mode = static_cast<Round>(

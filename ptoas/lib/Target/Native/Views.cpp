@@ -39,7 +39,12 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
     Value *offset = index(0);
     for (auto [at, stride] : zip(part.getOffsets(), view.strides))
       offset = b.CreateAdd(offset, b.CreateMul(asIndex(at), stride));
-    view.base = elementPointer(view.base, offset, bytesOf(view.elem));
+    if (isPacked(view.elem)) {
+      view.base = b.CreatePtrAdd(view.base, b.CreateAShr(offset, 1));
+      view.half = b.CreateAnd(offset, index(1));
+    } else {
+      view.base = elementPointer(view.base, offset, bytesOf(view.elem));
+    }
     for (auto [i, size] : enumerate(part.getSizes()))
       view.sizes[i] = larger(asIndex(size), index(0));
     views[part.getResult()] = std::move(view);

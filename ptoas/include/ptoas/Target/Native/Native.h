@@ -42,8 +42,8 @@ struct Options {
 mlir::FailureOr<std::vector<char>> compileToSharedObject(mlir::ModuleOp module,
                                                          const Options &options);
 
-/// Names (without the dialect) of the pto ops that have native code, in alphabetical order: the table
-/// that the emitter dispatches by, and what the pass pto-lower-fifos replaces before.
+/// Names (without the dialect) of the pto ops that have native code, in alphabetical order: the
+/// table that the emitter dispatches by, and what the pass pto-lower-fifos replaces before.
 std::vector<std::string> nativeOps();
 
 } // namespace ptoas::native
