@@ -364,6 +364,8 @@ def page(records: Records, mnemonic: str) -> str:
         rules.append("* " + RULES[kind].format(subject) + where)
     if rules:
         lines += ["## Rules", "", *rules, ""]
+    if op.get("notes"):
+        lines += ["## Notes", "", op["notes"], ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -391,6 +393,8 @@ def cpp_texts(records: Records) -> str:
         text += f"\n\nQueue: {records.queue(op)}. Architectures: {records.architectures(op)}."
         if op.get("instruction"):
             text += f" C++: `{op['instruction']}`."
+        if op.get("notes"):
+            text += f"\n\n{op['notes']}"
         text += "\n\n```mlir\n" + "\n".join(records.examples[mnemonic]) + "\n```"
         lines.append(f'PTO_DOC("pto.{mnemonic}", {json.dumps(text, ensure_ascii=False)})')
     return "\n".join(lines) + "\n#undef PTO_DOC\n"
