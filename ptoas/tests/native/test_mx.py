@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from native import DTYPES, Code, CompileError, Program
 from test_fp4 import E2M1, unpack
+from test_fp8 import MX
 
 F8 = ml_dtypes.float8_e4m3fn
 QUANT = {
@@ -143,3 +144,56 @@ def test_rows_joined_by_their_counts(index, dtype, with_count):
     np.testing.assert_array_equal(y, want)
     if with_count:
         np.testing.assert_array_equal(written[:, 0], total * unit)
+
+
+@pytest.mark.parametrize("level3", [False, True])
+def test_scales_are_found_by_their_data(level3):
+    """Two handles that follow one data tile are the same scales; those of the other side are apart."""
+    rng = np.random.default_rng(3)
+    x, w = (rng.uniform(-2, 2, s).astype(np.float32).astype(F8) for s in [(16, 64), (64, 32)])
+    xs, ws = (rng.integers(120, 134, s).astype(np.uint8) for s in [(16, 2), (2, 32)])
+    text = MX.replace(
+        "    %a = pto.alloc_tile : !A",
+        "    %again = pto.alloc_tile : !SL\n    %a = pto.alloc_tile : !A\n"
+        "    pto.tget_scale_addr ins(%l : !L) outs(%ls : !SL)\n"
+        "    pto.tget_scale_addr ins(%r : !R) outs(%rs : !SR)\n"
+        "    pto.tget_scale_addr ins(%l : !L) outs(%again : !SL)",
+    ).replace("ins(%a, %l, %ls,", "ins(%a, %l, %again,")
+    assert "%again, %r" in text and text.count("tget_scale_addr") == 3
+    if level3:
+        # Every tile at the start of its memory, but for what shares one.
+        behind = {"wm": 1024, "xsm": 4096, "wsm": 8192, "rs": 512, "again": 1024}
+        for name in "xm wm xsm wsm l r ls rs again a".split():
+            address = f"%at_{name}"
+            text = text.replace(
+                f"    %{name} = pto.alloc_tile :",
+                f"    {address} = arith.constant {behind.get(name, 0)} : i64\n"
+                f"    %{name} = pto.alloc_tile addr = {address} :",
+            )
+    y = np.zeros((16, 32), np.float32)
+    Code(text)("f", x, w, xs, ws, y)
+    left = x.astype(np.float64) * np.exp2(np.repeat(xs.astype(np.float64) - 127, 32, axis=1))
+    right = w.astype(np.float64) * np.exp2(np.repeat(ws.astype(np.float64) - 127, 32, axis=0))
+    np.testing.assert_allclose(y, 2 * (left @ right), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (
+            "    pto.tmov ins(%xsm : !SM) outs(%ls : !SL)\n"
+            "    pto.tget_scale_addr ins(%l : !L) outs(%ls : !SL)",
+            "where it is not sure that tget_scale_addr has found their address",
+        ),
+        (
+            "    pto.tget_scale_addr ins(%l : !L) outs(%ls : !SL)\n"
+            "    pto.tget_scale_addr ins(%r : !R) outs(%ls : !SL)\n"
+            "    pto.tmov ins(%xsm : !SM) outs(%ls : !SL)",
+            "follows another tile already",
+        ),
+    ],
+)
+def test_scales_that_are_not_found(line, message):
+    text = MX.replace("    pto.tmov ins(%xsm : !SM) outs(%ls : !SL)", line)
+    with pytest.raises(CompileError, match=message):
+        Code(text)

@@ -23,7 +23,7 @@ WITHOUT_TEST = set(
     """
     tstore_fp tmov.fp textract_fp tinsert_fp set_ffts set_cross_block wait_cross_block set_intra_block wait_intra_block
     declare_local_array local_array_get local_array_set subset
-    tmatmul.mx.bias tgemv.mx tgemv.mx.acc tgemv.mx.bias tget_scale_addr
+    tmatmul.mx.bias tgemv.mx tgemv.mx.acc tgemv.mx.bias
     """.split()
 )
 

@@ -208,7 +208,7 @@ defm PTO_TGemv : PTO_MatrixFamily<"tgemv", "TGEMV", "checkMatmul", A5Only>;
 def PTO_TGetScaleAddrOp : PTO_TileOp<"tget_scale_addr", "TGET_SCALE_ADDR", "PIPE_S",
     [In<"src", E_Any, SpAny>, Out<"dst", E_Any, "spaces::Scaling">], [], (ins), "nullptr", A5Only> {
   let summary = "Bind dst to the scales that belong to src.";
-  let equation = "address(dst) = address(src) / 32";
+  let equation = "address(dst) = address(src) >> 4";
 }
 
 //===----------------------------------------------------------------------===//
