@@ -189,9 +189,15 @@ def test_an_interrupted_start_says_so_and_the_process_ends_in_order(program):
 watch_close()
 import inspect, signal
 from simpler.worker import Worker
-init, interrupted = Worker.init, threading.Event()
+init, raised, interrupted = Worker.init, threading.Event(), threading.Event()
+def once(*_):
+    if not raised.is_set():
+        raised.set()
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, once)
 def slow(self, *args, **kwargs):
-    os.kill(os.getpid(), signal.SIGINT)
+    while not raised.wait(0.05):  # the main thread may not be waiting yet
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
     interrupted.wait(60)
     return init(self, *args, **kwargs)
 slow.__signature__ = inspect.signature(init)

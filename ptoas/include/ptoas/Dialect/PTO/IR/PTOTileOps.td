@@ -524,11 +524,11 @@ class PTO_PartArg<string mn>
                  [PTO_Rule<"SameElem", "src0 src1 dst">, PTO_Rule<"SameElem", "idx0 idx1 dstIdx">]>;
 def PTO_TPartArgMaxOp : PTO_PartArg<"tpartargmax"> {
   let summary = "Larger value of two partial maxima, with its index.";
-  let equation = "(dst, dstIdx) = (src0, idx0) if src0 >= src1, else (src1, idx1)";
+  let equation = "(dst, dstIdx) = (src0, idx0) if src0 > src1, else (src1, idx1)";
 }
 def PTO_TPartArgMinOp : PTO_PartArg<"tpartargmin"> {
   let summary = "Smaller value of two partial minima, with its index.";
-  let equation = "(dst, dstIdx) = (src0, idx0) if src0 <= src1, else (src1, idx1)";
+  let equation = "(dst, dstIdx) = (src0, idx0) if src0 < src1, else (src1, idx1)";
 }
 
 def PTO_TRowExpandOp : PTO_TileOp<"trowexpand", "TROWEXPAND", "PIPE_V",
