@@ -104,9 +104,11 @@ def test_create_and_close_does_not_grow():
     assert state()[1:] == before[1:]
 
 
+# A job in the background of a shell starts with SIGINT ignored.
 LONELY = """
-import os, sys, time
+import os, signal, sys, time
 from simpler import Worker
+signal.signal(signal.SIGINT, signal.default_int_handler)
 w = Worker(level=3, platform="a2a3sim", runtime="tensormap_and_ringbuffer", device_ids=[0], num_sub_workers=2)
 sub = w.register(lambda args: time.sleep(300))
 w.init()
