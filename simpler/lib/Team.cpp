@@ -61,7 +61,7 @@ bool Executor::executeInTeam(Task *task) {
   if (!team(member, &launch))
     return false;
   // A member that has no core holds up the others at the end, maybe for a time slice. Then as much
-  // work is done alone as was lost, so that a busy machine costs a factor of two at most.
+  // work is done alone as was lost: half of the time at most should go that way.
   uint64_t waited = ticks() - launch.done;
   teamDebt_ = waited > each + kTeamTicks ? waited - each : 0;
   task->nextBlock.store(task->blocks, std::memory_order_relaxed);

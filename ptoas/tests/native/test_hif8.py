@@ -7,10 +7,8 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from native import DTYPES, Code, Program
-from test_fp8 import PRODUCT
-
-HIF8 = "!pto.hif8"
+from native import DTYPES, Code
+from test_fp8 import HIF8, PRODUCT, convert
 
 
 def number_of(code: int) -> float:
@@ -31,19 +29,6 @@ def number_of(code: int) -> float:
 
 
 TABLE = np.array([number_of(code) for code in range(256)])
-
-
-def convert(values, src: str, dst: str, attrs: str):
-    rows, cols = values.shape
-    p = Program()
-    px, py = p.pointer(src), p.pointer(dst)
-    a, b = p.tile(src, rows, cols), p.tile(dst, rows, cols)
-    p.load(p.view(px, src, [rows, cols]), a)
-    p.op("tcvt", [a], [b], inside=attrs)
-    p.store(b, p.view(py, dst, [rows, cols]))
-    out = np.zeros((rows, cols), np.uint8 if dst == HIF8 else DTYPES[dst])
-    Code(p.text())("f", values, out)
-    return out
 
 
 def test_table_is_that_of_the_paper():
@@ -123,22 +108,6 @@ def test_narrowing_of_halves(src):
     got = TABLE[convert(x, src, HIF8, "rmode = #pto<round_mode RINT>")]
     want = [expected(float(v), "RINT", False) for v in x.astype(np.float64).flat]
     np.testing.assert_array_equal(got, np.array(want).reshape(x.shape))
-
-
-@pytest.mark.parametrize("shape", [(1, 32, 1, 1), (4, 64, 4, 64), (5, 64, 5, 33), (3, 32, 0, 7)])
-def test_copies_keep_bytes(shape):
-    rows, cols, vr, vc = shape
-    x = np.random.default_rng(1).integers(0, 256, (rows, cols)).astype(np.uint8)
-    p = Program()
-    px, py = p.pointer(HIF8), p.pointer(HIF8)
-    t = p.tile(HIF8, rows, cols, vr, vc)
-    p.load(p.view(px, HIF8, [rows, cols], sizes=[vr, vc]), t)
-    p.store(t, p.view(py, HIF8, [rows, cols], sizes=[vr, vc]))
-    y = np.full((rows, cols), 7, np.uint8)
-    Code(p.text())("f", x, y)
-    want = np.full((rows, cols), 7, np.uint8)
-    want[:vr, :vc] = x[:vr, :vc]
-    np.testing.assert_array_equal(y, want)
 
 
 def test_product():
