@@ -8,15 +8,17 @@ one per element type with run-time extents that runs all classes.
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from zlib import crc32
 
-import ml_dtypes
 import native
 import numpy as np
+import spaces
+from elements import DTYPES, NUMBERS
 from native import AVX2, HOST, Code, Program
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
@@ -32,13 +34,8 @@ CLASSES = {
     "tail": (13, 61),
     "empty": (0, 29),
 }
-NO_COLUMNS = (13, 0)
-DTYPES = {
-    **native.DTYPES,
-    "ui64": np.uint64,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-}
+# Run-time extents that leave nothing.
+NOTHING = {"no_columns": (13, 0), "no_inner": (13, 61, 0)}
 FLOATS = ("f32", "f16", "bf16")
 FILL = 7  # what outputs hold before
 
@@ -64,10 +61,10 @@ def types_of(op: str, operand: str, arch: str) -> list[str]:
 @dataclass(frozen=True)
 class Operand:
     """A tile and the tensor that it is loaded from or stored to. Extents are numbers, or names of those of
-    the case: r and c, h (half of r), k (the inner one of a product), c17 (c + 17). In space "gm" there is
-    no tile: the op names the tensor."""
+    the case: r and c, h (half of r), k (the inner one of a product), g (groups of 32 in k), c17 (c + 17). In
+    space "gm" there is no tile: the op names the tensor. Tiles of the cube core: spaces.py."""
 
-    dtype: str = "T"  # T: that of the case
+    dtype: str | Callable = "T"  # T: that of the case
     rows: int = ROWS
     cols: int = COLS
     vrow: int | str = "r"
@@ -78,6 +75,13 @@ class Operand:
     kept: bool = False  # an output that is loaded first, since the op reads it or leaves a part
     space: str = "vec"
     values: Callable | None = None  # (rng, case, shape) -> array
+    order: str = "nd"  # of the tensor: row by row, dn (column by column) or nz (boxes)
+    moved: str = ""  # what the elements become on the way from L1
+
+    def element(self, case: Case) -> str:
+        if callable(self.dtype):
+            return self.dtype(case)
+        return case.dtype if self.dtype == "T" else self.dtype
 
 
 FULL = Operand()
@@ -92,18 +96,23 @@ class Case:
     kind: str
     r: int
     c: int
+    k: int = 64
 
     @property
-    def k(self) -> int:
-        return {"one": 1, "odd": 19, "tail": 29}.get(self.kind, 32)
+    def run_time(self) -> dict[str, int]:
+        groups = (self.k + 31) // 32
+        return {"r": self.r, "c": self.c, "h": self.r // 2, "k": self.k, "g": groups}
+
+    @property
+    def extents(self) -> dict[str, int]:
+        return {**self.run_time, "c17": self.c + 17}
 
     def extent(self, e) -> int:
-        known = {"r": self.r, "c": self.c, "h": self.r // 2, "k": self.k, "c17": self.c + 17}
-        return known.get(e, e)
+        return self.extents.get(e, e)
 
     @property
-    def run_time(self) -> tuple[int, ...]:
-        return self.r, self.c, self.r // 2, self.k
+    def empty(self) -> bool:
+        return 0 in (self.r, self.c, self.k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +137,10 @@ class Row:
     def name(self) -> str:
         return self.op + (f"-{self.label}" if self.label else "")
 
+    @property
+    def has_inner(self) -> bool:
+        return any("k" in (t.vrow, t.vcol) for t in self.inputs)
+
     def dtypes(self, arch: str) -> Sequence[str]:
         if arch not in self.archs:
             return ()
@@ -136,12 +149,11 @@ class Row:
         return self.types.get(arch, ()) if isinstance(self.types, dict) else self.types
 
 
-def dtype_of(operand: Operand, case: Case) -> str:
-    return case.dtype if operand.dtype == "T" else operand.dtype
-
-
 def numbers(rng, dtype: str, shape, low, high):
     """Floats between the limits; integers of the whole range, for what wraps."""
+    if dtype in NUMBERS:
+        codes = np.flatnonzero((low <= NUMBERS[dtype]) & (NUMBERS[dtype] <= high))
+        return rng.choice(codes, shape).astype(np.uint8)
     if dtype in FLOATS or dtype.startswith("f8"):
         with np.errstate(over="ignore"):
             return rng.uniform(low, high, shape).astype(np.float32).astype(DTYPES[dtype])
@@ -151,40 +163,37 @@ def numbers(rng, dtype: str, shape, low, high):
     return np.where(rng.random(shape) < 0.5, found, small)
 
 
+def places(row: Row, case: Case) -> list[spaces.Tensors]:
+    ins = [spaces.of(t, case, False) for t in row.inputs]
+    return ins + [spaces.of(t, case, True) for t in row.outputs]
+
+
 def function(row: Row, case: Case, name: str, dynamic: bool) -> str:
     p = Program(case.arch)
-    tensors = [*row.inputs, *row.outputs]
-    pointers = [p.pointer(dtype_of(t, case)) for t in tensors]
-    extents = {e: case.extent(e) for e in ("r", "c", "h", "k", "c17")}
+    operands = places(row, case)
+    pointers = [[p.pointer(dtype) for dtype in place.types()] for place in operands]
+    extents = case.extents
     if dynamic:
-        extents = {e: p.scalar("index") for e in ("r", "c", "h", "k")}
+        extents = {e: p.scalar("index") for e in case.run_time}
         extents["c17"] = p.name()
         p.emit(f"{extents['c17']} = arith.addi {extents['c']}, {p.const(17)} : index")
     p.extents = extents
-    tiles, views = [], []
-    for i, (pointer, t) in enumerate(zip(pointers, tensors)):
-        dtype = dtype_of(t, case)
-        sizes = [extents.get(t.vrow, t.vrow), extents.get(t.vcol, t.vcol)]
-        views.append(p.view(pointer, dtype, [t.rows, t.cols], sizes=sizes))
-        if t.space == "gm":
-            tiles.append(views[-1])
-            continue
-        tiles.append(p.tile(dtype, t.rows, t.cols, *sizes, extra=t.extra, space=t.space))
-        if i < len(row.inputs) or t.kept:
-            p.load(views[-1], tiles[-1])
+    tiles = []
+    for place, of_place in zip(operands, pointers):
+        sizes = [extents.get(e, e) for e in (place.t.vrow, place.t.vcol)]
+        tiles.append(place.place(p, of_place, sizes))
     n = len(row.inputs)
     if row.emit:
         row.emit(p, case, tiles[:n], tiles[n:])
     else:
         p.op(row.op, tiles[:n], tiles[n:])
-    for t, tile, view in zip(row.outputs, tiles[n:], views[n:]):
-        if t.space != "gm":
-            p.store(tile, view)
+    for place in operands[n:]:
+        place.finish(p)
     return p.function(name)
 
 
 def label(dtype: str, kind: str) -> str:
-    return f"f_{dtype}_{kind}"
+    return re.sub(r"\W", "_", f"f_{dtype}_{kind}")
 
 
 def cases(row: Row, arch: str) -> list[Case]:
@@ -225,18 +234,18 @@ def compiled(row: Row, arch: str) -> tuple[tuple[Code, frozenset], ...]:
 
 
 def arrays_of(row: Row, case: Case) -> tuple[list, list]:
-    rng = np.random.default_rng(crc32(f"{row.name} {case}".encode()))
+    rng = np.random.default_rng(crc32(f"{row.name} {case.arch} {case.dtype} {case.kind}".encode()))
 
     def make(t: Operand):
-        shape = (t.rows, t.cols)
+        shape, dtype = (t.rows, t.cols), t.element(case)
         if t.values:
-            dtype = DTYPES[dtype_of(t, case)]
-            return np.ascontiguousarray(np.broadcast_to(t.values(rng, case, shape), shape), dtype)
-        return numbers(rng, dtype_of(t, case), shape, t.low, t.high)
+            values = np.broadcast_to(t.values(rng, case, shape), shape)
+            return np.ascontiguousarray(values, DTYPES[dtype])
+        return numbers(rng, dtype, shape, t.low, t.high)
 
     ins = [make(t) for t in row.inputs]
     outs = [
-        make(t) if t.kept else np.full((t.rows, t.cols), FILL, DTYPES[dtype_of(t, case)])
+        make(t) if t.kept else np.full((t.rows, t.cols), FILL, DTYPES[t.element(case)])
         for t in row.outputs
     ]
     return ins, outs
@@ -245,13 +254,18 @@ def arrays_of(row: Row, case: Case) -> tuple[list, list]:
 def run_case(row: Row, case: Case) -> None:
     """Static and run-time extents, fused and not: equal bits; the valid part as NumPy has it, the rest kept."""
     ins, before = arrays_of(row, case)
-    modes = {label(case.dtype, case.kind): (), label(case.dtype, "dynamic"): case.run_time}
+    operands = places(row, case)
+    modes = {
+        label(case.dtype, case.kind): (),
+        label(case.dtype, "dynamic"): tuple(case.run_time.values()),
+    }
     results = []
     for code, names in compiled(row, case.arch):
         for name in names & set(modes):
-            outs = [o.copy() for o in before]
-            code(name, *ins, *outs, *modes[name])
-            results.append(outs)
+            tensors = [place.memory(a) for place, a in zip(operands, ins + before)]
+            code(name, *(tensor for of_place in tensors for tensor in of_place), *modes[name])
+            written = zip(operands[len(ins) :], tensors[len(ins) :])
+            results.append([place.values(of_place) for place, of_place in written])
     assert results, "nothing has run"
     cut = [a[: case.extent(t.vrow), : case.extent(t.vcol)] for a, t in zip(ins, row.inputs)]
     cut += [
@@ -261,7 +275,7 @@ def run_case(row: Row, case: Case) -> None:
     ]
     wanted = (None,) * len(row.outputs)
     # Extents that turn out empty where the op has no meaning for it: nothing but the valid part changes.
-    if not (row.refused_empty and 0 in (case.r, case.c)):
+    if not (row.refused_empty and case.empty):
         with np.errstate(all="ignore"):
             wanted = row.expect(case, *cut)
         wanted = wanted if isinstance(wanted, tuple) else (wanted,)

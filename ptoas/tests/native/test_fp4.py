@@ -5,30 +5,16 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from elements import E1M2, E2M1, FP4_MAGNITUDES, NUMBERS, pack, unpack
 from native import DTYPES, Code, CompileError, Program
 from test_fp8 import MX
-
-E2M1, E1M2 = "!pto.f4E2M1x2", "!pto.f4E1M2x2"
-NUMBERS = {
-    E2M1: np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6]),
-    E1M2: np.arange(8) / 4,
-}
-TABLES = {name: np.concatenate([half, -half]) for name, half in NUMBERS.items()}
-
-
-def pack(codes: np.ndarray) -> np.ndarray:
-    return (codes[..., 0::2] | codes[..., 1::2] << 4).astype(np.uint8)
-
-
-def unpack(data: np.ndarray) -> np.ndarray:
-    return np.stack([data & 15, data >> 4], axis=-1).reshape(*data.shape[:-1], -1)
 
 
 def random_codes(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 16, shape).astype(np.uint8)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", FP4_MAGNITUDES)
 @pytest.mark.parametrize(
     "shape", [(1, 64, 1, 1), (1, 64, 1, 2), (4, 64, 4, 64), (5, 64, 5, 33), (3, 64, 0, 7)]
 )
@@ -90,17 +76,17 @@ def convert(values, src: str, dst: str, attrs: str, out):
     return out
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", FP4_MAGNITUDES)
 @pytest.mark.parametrize("dst", ["bf16", "f32"])
 def test_every_code_widens(name, dst):
     codes = np.arange(64, dtype=np.uint8).reshape(1, 64) % 16
     got = convert(
         pack(codes), name, dst, "rmode = #pto<round_mode NONE>", np.zeros((1, 64), DTYPES[dst])
     )
-    np.testing.assert_array_equal(got.astype(np.float64), TABLES[name][codes])
+    np.testing.assert_array_equal(got.astype(np.float64), NUMBERS[name][codes])
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", FP4_MAGNITUDES)
 @pytest.mark.parametrize("mode", ["RINT", "ROUND", "FLOOR", "CEIL", "TRUNC"])
 def test_narrowing(name, mode):
     """All of bfloat16 but NaN: what is too large becomes the largest number."""
@@ -114,7 +100,7 @@ def test_narrowing(name, mode):
     got = convert(
         x, "bf16", name, f"rmode = #pto<round_mode {mode}>", np.zeros((len(x), 512), np.uint8)
     )
-    numbers = NUMBERS[name]
+    numbers = FP4_MAGNITUDES[name]
     v = x.astype(np.float64)
     magnitude = np.minimum(np.abs(v), numbers[-1])
     low = numbers[np.searchsorted(numbers, magnitude, side="right") - 1]
@@ -129,7 +115,7 @@ def test_narrowing(name, mode):
         "TRUNC": np.zeros(v.shape, bool),
     }[mode]
     np.testing.assert_array_equal(
-        TABLES[name][unpack(got)], np.copysign(np.where(up, high, low), v)
+        NUMBERS[name][unpack(got)], np.copysign(np.where(up, high, low), v)
     )
 
 
@@ -139,15 +125,15 @@ def test_e2m1_as_ml_dtypes_has_it():
     np.testing.assert_array_equal(unpack(got), x.astype(ml_dtypes.float4_e2m1fn).view(np.uint8))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", FP4_MAGNITUDES)
 def test_product_with_shared_scales(name):
     rng = np.random.default_rng(5)
     x, w = random_codes(16, 64, seed=6), random_codes(64, 32, seed=7)
     xs, ws = (rng.integers(120, 134, s).astype(np.uint8) for s in [(16, 2), (2, 32)])
     y = np.zeros((16, 32), np.float32)
     Code(MX.replace("f8E4M3FN", name))("f", pack(x), pack(w), xs, ws, y)
-    left = TABLES[name][x] * np.exp2(np.repeat(xs.astype(np.float64) - 127, 32, axis=1))
-    right = TABLES[name][w] * np.exp2(np.repeat(ws.astype(np.float64) - 127, 32, axis=0))
+    left = NUMBERS[name][x] * np.exp2(np.repeat(xs.astype(np.float64) - 127, 32, axis=1))
+    right = NUMBERS[name][w] * np.exp2(np.repeat(ws.astype(np.float64) - 127, 32, axis=0))
     np.testing.assert_allclose(y, 2 * (left @ right), rtol=1e-5, atol=1e-4)
 
 

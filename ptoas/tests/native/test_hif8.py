@@ -7,35 +7,16 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+from elements import HIF8_NUMBERS, hif8_number
 from native import DTYPES, Code
 from test_fp8 import HIF8, PRODUCT, convert
 
 
-def number_of(code: int) -> float:
-    """Sign; prefix of the exponent's width; exponent as sign and magnitude without its leading one; mantissa."""
-    bits = f"{code:08b}"
-    sign = -1.0 if bits[0] == "1" else 1.0
-    for prefix, width in (("11", 4), ("10", 3), ("01", 2), ("001", 1), ("0001", 0)):
-        if bits[1:].startswith(prefix):
-            field = bits[1 + len(prefix) :][:width]
-            mantissa = bits[1 + len(prefix) + width :]
-            exponent = int("1" + field[1:], 2) * (-1 if field[0] == "1" else 1) if width else 0
-            if exponent == 15 and mantissa == "1":
-                return sign * np.inf
-            return sign * 2.0**exponent * (1 + int(mantissa, 2) / 2 ** len(mantissa))
-    if bits[5:] == "000":
-        return 0.0 if sign > 0 else np.nan
-    return sign * 2.0 ** (int(bits[5:], 2) - 23)
-
-
-TABLE = np.array([number_of(code) for code in range(256)])
-
-
 def test_table_is_that_of_the_paper():
-    finite = TABLE[np.isfinite(TABLE)]
+    finite = HIF8_NUMBERS[np.isfinite(HIF8_NUMBERS)]
     assert len(set(finite)) == 256 - 3  # one NaN, two infinities, one zero
     assert finite.max() == 2.0**15 and finite[finite > 0].min() == 2.0**-22
-    assert number_of(0x6F) == np.inf and number_of(0x08) == 1.0 and np.isnan(number_of(0x80))
+    assert hif8_number(0x6F) == np.inf and hif8_number(0x08) == 1.0 and np.isnan(hif8_number(0x80))
 
 
 @pytest.mark.parametrize("dst", ["f32", "f16", "bf16"])
@@ -43,13 +24,13 @@ def test_every_code_widens(dst):
     got = convert(
         np.arange(256, dtype=np.uint8).reshape(8, 32), HIF8, dst, "rmode = #pto<round_mode NONE>"
     )
-    want = TABLE.reshape(8, 32).astype(DTYPES[dst])
+    want = HIF8_NUMBERS.reshape(8, 32).astype(DTYPES[dst])
     np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
 
 
 def samples() -> np.ndarray:
     """All numbers of the format, all halves between neighbours, and their neighbours in single precision."""
-    numbers = np.unique(TABLE[np.isfinite(TABLE)])
+    numbers = np.unique(HIF8_NUMBERS[np.isfinite(HIF8_NUMBERS)])
     ties = (numbers[:-1] + numbers[1:]) / 2
     exact = np.concatenate([numbers, ties, [2.0**-23, -(2.0**-23), 40960.0, -40960.0]]).astype(
         np.float32
@@ -97,7 +78,7 @@ def expected(x: float, mode: str, saturate: bool) -> float:
 def test_narrowing(mode, saturation):
     x = samples()
     attrs = f"rmode = #pto<round_mode {mode}>, sat_mode = #pto<saturation_mode {saturation}>"
-    got = TABLE[convert(x, "f32", HIF8, attrs)]
+    got = HIF8_NUMBERS[convert(x, "f32", HIF8, attrs)]
     want = np.array([expected(float(v), mode, saturation == "ON") for v in x.flat]).reshape(x.shape)
     np.testing.assert_array_equal(got, want)
 
@@ -105,7 +86,7 @@ def test_narrowing(mode, saturation):
 @pytest.mark.parametrize("src", ["f16", "bf16"])
 def test_narrowing_of_halves(src):
     x = np.arange(65536, dtype=np.uint16)[::37].copy()[:1728].view(DTYPES[src]).reshape(-1, 64)
-    got = TABLE[convert(x, src, HIF8, "rmode = #pto<round_mode RINT>")]
+    got = HIF8_NUMBERS[convert(x, src, HIF8, "rmode = #pto<round_mode RINT>")]
     want = [expected(float(v), "RINT", False) for v in x.astype(np.float64).flat]
     np.testing.assert_array_equal(got, np.array(want).reshape(x.shape))
 
@@ -115,12 +96,12 @@ def test_product():
     x, w = (rng.integers(0, 0x60, s).astype(np.uint8) for s in [(16, 64), (64, 32)])
     y = np.zeros((16, 32), np.float32)
     Code(PRODUCT.format(HIF8))("f", x, w, y)
-    np.testing.assert_allclose(y, TABLE[x] @ TABLE[w], rtol=1e-5)
+    np.testing.assert_allclose(y, HIF8_NUMBERS[x] @ HIF8_NUMBERS[w], rtol=1e-5)
 
 
 # An accumulator stored as other elements: the product of PRODUCT in single precision.
 EXITS = {
-    HIF8: (np.uint8, lambda codes: TABLE[codes]),
+    HIF8: (np.uint8, lambda codes: HIF8_NUMBERS[codes]),
     "f8E4M3FN": (ml_dtypes.float8_e4m3fn, lambda a: a.astype(np.float64)),
     "f8E5M2": (ml_dtypes.float8_e5m2, lambda a: a.astype(np.float64)),
     "f16": (np.float16, lambda a: a.astype(np.float64)),

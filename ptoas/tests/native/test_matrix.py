@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from matrix import ARCHS, NO_COLUMNS, Case, cases, refusal, run_case
+from matrix import ARCHS, NOTHING, Case, cases, refusal, run_case
 from op_table import ROWS_OF_VECTORS
+from op_table_matrix import ROWS_OF_PRODUCTS
 from op_table_moves import ROWS_OF_MOVES
 
-TABLE = [*ROWS_OF_VECTORS, *ROWS_OF_MOVES]
+TABLE = [*ROWS_OF_VECTORS, *ROWS_OF_MOVES, *ROWS_OF_PRODUCTS]
 RUNS = [(row, arch, dtype) for row in TABLE for arch in ARCHS for dtype in row.dtypes(arch)]
 
 
@@ -19,7 +20,11 @@ def name(run) -> str:
 def classes(row, arch, dtype) -> list[Case]:
     found = [case for case in cases(row, arch) if case.dtype == dtype]
     if row.dynamic and "empty" in row.classes:
-        found.append(Case(arch, dtype, "no_columns", *NO_COLUMNS))
+        found += [
+            Case(arch, dtype, kind, *extents)
+            for kind, extents in NOTHING.items()
+            if kind != "no_inner" or row.has_inner
+        ]
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from elements import E2M1, unpack
 from native import DTYPES, Code, CompileError, Program
-from test_fp4 import E2M1, unpack
 from test_fp8 import MX
 
 F8 = ml_dtypes.float8_e4m3fn
