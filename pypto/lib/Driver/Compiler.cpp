@@ -161,7 +161,7 @@ private:
     }
   }
 
-  /// A kernel as .pto text (level2), in a module of its own, and as C++.
+  /// A kernel as .pto text, in a module of its own, and as C++.
   struct Text {
     std::string pto, cpp, problem;
   };
@@ -177,7 +177,20 @@ private:
     }
   }
 
-  std::map<std::string, Text> textOf(ModuleOp module, bool tight) {
+  static std::string textOf(ModuleOp module,
+                            ArrayRef<std::pair<unsigned, std::string>> argumentNames) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(true);
+    module.print(stream, flags);
+    text += "\n";
+    for (auto &[number, name] : argumentNames)
+      rename(text, "%arg" + std::to_string(number), "%" + name);
+    return text;
+  }
+
+  std::map<std::string, Text> textsOf(ModuleOp module, bool tight) {
     std::map<std::string, Text> texts;
     OwningOpRef<ModuleOp> copy = module.clone();
     PtoOptions form;
@@ -203,13 +216,11 @@ private:
         if (Attribute name = body.removeArgAttr(i, "pypto.name"))
           names.push_back({i, cast<StringAttr>(name).str()});
       Text &text = texts[func.getName().str()];
-      llvm::raw_string_ostream stream(text.pto);
-      OpPrintingFlags flags;
-      flags.enableDebugInfo(true);
-      single->print(stream, flags);
-      text.pto += "\n";
-      for (auto &[number, name] : names)
-        rename(text.pto, "%arg" + std::to_string(number), "%" + name);
+      text.pto = textOf(*single, names);
+      if (!placeTiles(*single, text.problem))
+        continue;
+      if (options.bakeAddresses)
+        text.pto = textOf(*single, names);
       text.cpp =
           kernelCpp(*single, func.getName(), wrapper ? wrapper.getValue() : "", text.problem);
     }
@@ -217,11 +228,11 @@ private:
   }
 
   void writeText(ModuleOp module) {
-    std::map<std::string, Text> texts = textOf(module, /*tight=*/false), tighter;
+    std::map<std::string, Text> texts = textsOf(module, /*tight=*/false), tighter;
     // The assembler's planner shares no bytes within an op. What it refuses is written again with
     // operands reused; the plain form reads better and leaves its planner more room.
     if (llvm::any_of(texts, [](auto &entry) { return entry.second.cpp.empty(); }))
-      tighter = textOf(module, /*tight=*/true);
+      tighter = textsOf(module, /*tight=*/true);
     for (auto &[name, text] : texts) {
       auto found = tighter.find(name);
       bool better = text.cpp.empty() && found != tighter.end() && !found->second.cpp.empty();

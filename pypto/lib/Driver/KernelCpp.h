@@ -7,8 +7,13 @@
 
 namespace pypto {
 
-/// The C++ file of a module that holds one kernel in the text form: what the assembler makes of it,
-/// and `wrapper`, its entry. "" where the assembler has no C++ for it; `problem` then says why. The
+/// Gives the tiles of a module in the text form (level2) their scratch tiles and addresses, as the
+/// assembler does: it is of level3 then. False where the assembler refuses it; `problem` says why,
+/// and the module is of no use any more.
+bool placeTiles(mlir::ModuleOp module, std::string &problem);
+
+/// The C++ file of a placed module that holds one kernel: what the assembler makes of it, and
+/// `wrapper`, its entry. "" where the assembler has no C++ for it; `problem` then says why. The
 /// module is changed.
 std::string kernelCpp(mlir::ModuleOp module, llvm::StringRef kernel, llvm::StringRef wrapper,
                       std::string &problem);

@@ -1,12 +1,17 @@
 //===- InferMemorySpaces.cpp - where tiles live ---------------------------===//
 //
 // Products are accumulated in acc, vector instructions work in vec, matrix operands
-// come from left and right. Tiles that are carried through loops or merged by branches live where
-// all their values do; a move is inserted wherever a value is needed in another memory.
+// come from left and right. What only products read is loaded to mat, what vector instructions read
+// too is loaded twice: A2/A3 has no way from vec to mat. Tiles that are carried through loops or
+// merged by branches live where all their values do; a move is inserted wherever a value is needed
+// in another memory.
 //
 //===----------------------------------------------------------------------===//
 #include "TensorRoots.h"
+#include "TileStorage.h"
+#include "mlir/IR/IRMapping.h"
 #include "pypto/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -19,6 +24,7 @@ public:
 
   LogicalResult run() {
     collectGroups();
+    loadForProducts();
     decideGroups();
     assignFlexible();
     kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { annotate(op); });
@@ -124,6 +130,113 @@ private:
     });
   }
 
+  /// Operand of a product that comes from mat.
+  static bool isProductOperand(OpOperand &use) {
+    StringRef family = familyOf(use.getOwner());
+    return family == "matmul" || family == "matmul_bias" || family == "matmul_mx" ||
+           (family == "matmul_acc" && use.getOperandNumber() > 0);
+  }
+  static bool isLoadToVec(Operation *op) {
+    auto load = dyn_cast_or_null<LoadOp>(op);
+    return load && tileOf(load.getResult()).getMemorySpace() == MemorySpace::Vec;
+  }
+  static void loadToMat(LoadOp load) {
+    Value result = load.getResult();
+    result.setType(tileOf(result).withSpace(MemorySpace::Mat));
+    load->setAttr("target_memory", StringAttr::get(load.getContext(), "mat"));
+  }
+
+  /// Loads to vec that only products read, through views and carried values, become loads to mat.
+  void loadForProducts() {
+    // A5 moves what it carries from vec to mat; mat to mat, for values that overlap, it cannot.
+    auto arch = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>("pto.target_arch");
+    bool carry = arch && arch.getValue() != "a5";
+    // Everything that may be one at first, less what something else reads or comes from elsewhere.
+    llvm::SetVector<Value> wanted;
+    kernel.walk([&](Operation *op) {
+      if (isLoadToVec(op) || isa<SliceOp, SetValidShapeOp>(op))
+        for (Value result : op->getResults())
+          if (tileOf(result))
+            wanted.insert(result);
+    });
+    if (carry)
+      for (auto &[value, _] : group)
+        wanted.insert(value);
+    auto readByProducts = [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isProductOperand(use) || isa<TransposeViewOp>(user))
+        return true;
+      if (isa<SliceOp, SetValidShapeOp>(user))
+        return wanted.contains(user->getResult(0));
+      if (auto move = dyn_cast<MoveOp>(user))
+        return tileOf(move.getResult()).getMemorySpace() != MemorySpace::Vec &&
+               tileOf(move.getResult()).getMemorySpace() != MemorySpace::None;
+      return isa<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(user) &&
+             llvm::all_of(sources, [&](auto pair) {
+               return pair.second != use.get() || wanted.contains(pair.first);
+             });
+    };
+    auto fits = [&](Value value) {
+      if (!llvm::all_of(value.getUses(), readByProducts))
+        return false;
+      Operation *op = value.getDefiningOp();
+      if (op && isView(op))
+        return wanted.contains(op->getOperand(0)) ||
+               tileOf(op->getOperand(0)).getMemorySpace() == MemorySpace::Mat;
+      if (!group.count(value))
+        return true;
+      for (auto [to, from] : sources)
+        if (leader(to) == leader(value) && !wanted.contains(from))
+          return false;
+      for (auto &[member, _] : group)
+        if (leader(member) == leader(value) && !wanted.contains(member))
+          return false;
+      return true;
+    };
+    for (bool changed = true; changed;)
+      changed = wanted.remove_if([&](Value value) { return !fits(value); });
+    for (Value value : wanted)
+      if (isLoadToVec(value.getDefiningOp()) && !value.use_empty())
+        loadToMat(value.getDefiningOp<LoadOp>());
+    // A move to mat of what is there already says nothing.
+    kernel.walk([&](MoveOp move) {
+      Value from = move.getTile();
+      if (tileOf(move.getResult()).getMemorySpace() == MemorySpace::Mat && wanted.contains(from) &&
+          tileOf(viewBase(from)).getMemorySpace() == MemorySpace::Mat) {
+        move.getResult().replaceAllUsesWith(from);
+        move.erase();
+      }
+    });
+  }
+
+  /// A window of global memory that is in vec, loaded to mat as well, with its views; null where
+  /// `value` is something else.
+  Value loadedAgain(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<LoadOp, SliceOp, SetValidShapeOp>(op))
+      return {};
+    Value &copy = moves[{value, unsigned(MemorySpace::Mat)}];
+    if (copy)
+      return copy;
+    IRMapping map;
+    if (!isa<LoadOp>(op)) {
+      Value base = loadedAgain(op->getOperand(0));
+      if (!base)
+        return {};
+      map.map(op->getOperand(0), base);
+    }
+    OpBuilder b(kernel.getContext());
+    b.setInsertionPointAfter(op);
+    Operation *again = b.clone(*op, map);
+    Value made = again->getResult(0);
+    if (auto load = dyn_cast<LoadOp>(again))
+      loadToMat(load);
+    else
+      made.setType(tileOf(made).withSpace(MemorySpace::Mat));
+    moves[{value, unsigned(MemorySpace::Mat)}] = made; // `copy` may dangle after the recursion
+    return made;
+  }
+
   void decideGroups() {
     // Accumulators first, then groups whose known sources agree, until nothing changes.
     for (auto &[value, _] : group)
@@ -195,6 +308,9 @@ private:
     Value &copy = moves[{value, unsigned(space)}];
     if (copy)
       return copy;
+    if (space == MemorySpace::Mat && from == MemorySpace::Vec)
+      if (Value again = loadedAgain(value))
+        return again;
     Value source = value;
     bool toCube =
         space == MemorySpace::Left || space == MemorySpace::Right || space == MemorySpace::Bias;

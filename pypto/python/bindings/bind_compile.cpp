@@ -226,6 +226,7 @@ PyObject *compileProgram(PyObject *, PyObject *arguments) {
     options.platform = toString(platform);
   options.autoScope = flag(given, "auto_scope", options.autoScope);
   options.emitPto = flag(given, "emit_pto", options.emitPto);
+  options.bakeAddresses = flag(given, "bake_addresses", options.bakeAddresses);
   options.emitDumps = flag(given, "emit_dumps", options.emitDumps);
   options.importOnly = flag(given, "import_only", options.importOnly);
   options.lowerOnly = flag(given, "lower_only", options.lowerOnly);

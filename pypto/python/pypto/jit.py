@@ -11,6 +11,7 @@ from typing import Any
 
 from pypto import backend, bridge, cache, dtypes, executable
 from pypto.dtypes import DataType
+from pypto.enums import MemoryPlanner
 from pypto.errors import ArgumentTypeError, ArgumentValueError, Error
 from pypto.source import Record, Snapshot, snapshot
 from pypto.types import RUNTIME, Annotation, DynVar
@@ -223,6 +224,7 @@ class Implementation:
                 bridge._replay(header["warnings"])
                 return header, code, None
             emit = dict.fromkeys(("emit_pto", "emit_dumps", "emit_lowered"), artifacts)
+            emit["bake_addresses"] = config.memory_planner is not MemoryPlanner.PTOAS
             result = bridge.compile_program(
                 self.__name__, False, [self.record], snap, specs, {**options, **emit}
             )

@@ -280,7 +280,7 @@ def encode(value: Any, depth: int = 0) -> str | None:
     """Text that tells compile-time values apart, or None for an object that is none."""
     if isinstance(value, (bool, type(None))):
         return repr(value)
-    if hasattr(type(value), "__members__"):
+    if hasattr(type(value), "__members__") and not isinstance(value, type):
         return f"e{type(value).__name__}.{value.name}"
     if isinstance(value, int):
         return f"i{int(value)}"

@@ -33,7 +33,9 @@ struct ArgSpec {
 struct CompileOptions {
   std::string platform = "a2a3sim"; // a2a3 a2a3sim a5 a5sim
   bool autoScope = true;
-  bool emitPto = false;     // fill CompiledUnit::pto
+  bool emitPto = false; // fill CompiledUnit::pto
+  /// The texts have the addresses of tiles (level3); without, the assembler places them (level2).
+  bool bakeAddresses = true;
   bool emitDumps = false;   // fill CompiledUnit::dumps
   bool importOnly = false;  // stop after import and verification
   bool lowerOnly = false;   // stop before code generation

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pypto import backend, bridge, cache, knobs
 from pypto.enums import (
     BackendType,
+    MemoryPlanner,
     OptimizationStrategy,
     PassDumpLevel,
     RuntimeKind,
@@ -43,6 +44,7 @@ class CompileRequest:
     platform: str
     runtime: str
     contract: ArtifactExecutionMode = ArtifactExecutionMode.PROGRAM
+    planner: MemoryPlanner | None = None  # of the texts; machine code does not depend on it
 
     @property
     def compiler_options(self) -> dict[str, Any]:
@@ -134,6 +136,7 @@ def _compile_to_files(
     """
     emit = {
         "emit_pto": output_dir is not None or not code,
+        "bake_addresses": request.planner is not MemoryPlanner.PTOAS,
         "emit_lowered": output_dir is not None or not code,
         "emit_dumps": output_dir is not None and dumps,
         "lower_only": not code,
@@ -176,7 +179,7 @@ def compile(
     verification_level: VerificationLevel | None = None,
     diagnostic_phase: Any = None,
     disabled_diagnostics: Any = None,
-    memory_planner: Any = None,
+    memory_planner: MemoryPlanner | None = None,
     enable_pypto_l0c_double_buffer: bool | None = None,
     profiling: bool = False,
     platform: str | None = None,
@@ -190,7 +193,8 @@ def compile(
 
     Files are written to `output_dir` when it is given; otherwise when `CompiledProgram.output_dir` or
     `save()` asks for them. `dump_passes` decides whether they include the IR of each stage.
-    `platform` wins over `backend_type`. With `skip_ptoas` kernels are left as .pto texts. Options about verification, diagnostics and memory planning
+    `platform` wins over `backend_type`. With `skip_ptoas` kernels are left as .pto texts. Tiles of .pto texts have addresses (level3), with
+    `MemoryPlanner.PTOAS` the assembler gives them (level2). Options about verification and diagnostics
     steer the toolchain for hardware; the native target takes them and checks as it always does.
     """
     made = program_of(program)
@@ -206,6 +210,7 @@ def compile(
     request = _request_for(
         made, _platform(platform, backend_type), runtime, ArtifactExecutionMode.PROGRAM
     )
+    request = replace(request, planner=_planner(memory_planner))
     files = None
     entries = cache.load_all(request.cache_key())
     if entries is None or output_dir is not None:
@@ -229,18 +234,20 @@ def _compile_artifact(
     runtime: RuntimeKind | None = None,
     output_dir: str | os.PathLike | None = None,
     store: ArtifactStore | None = None,
+    memory_planner: MemoryPlanner | None = None,
 ) -> CompiledArtifact:
     """Compiles one entry for one chip, checked for `contract`.
 
     `program` is a class program, a function or a `@pl.jit` function. For the latter `args` are samples,
     one for each parameter: tensors of torch on any device (meta and fake ones too) or of NumPy,
     ParamInfo, numbers, `pl.RUNTIME`; without samples the annotations decide. With a `store` the artifact
-    has a key and is found there again. Errors of the program have their place; ArtifactError where it
-    does not meet the contract.
+    has a key and is found there again, and its texts have addresses; without one, `memory_planner` is that
+    of `compile`. Errors of the program have their place; ArtifactError where it does not meet the contract.
     """
     if not isinstance(contract, ArtifactExecutionMode):
         raise ArgumentTypeError(f"contract: takes an ArtifactExecutionMode, got {contract!r}")
     platform = _platform(platform, BackendType.Ascend910B)
+    planner = None if store is not None else _planner(memory_planner)
     make = getattr(program, "artifact_request", None)
     if make is None:
         if args:
@@ -248,11 +255,12 @@ def _compile_artifact(
                 "samples are for @pl.jit functions; a program has its annotations"
             )
         request = _request_for(program_of(program), platform, runtime, contract)
-        return _artifact(request, output_dir, store, set())
+        return _artifact(replace(request, planner=planner), output_dir, store, set())
     baked: set[str] = set()
     while True:
         needed: set[int] = set()
-        made = _artifact(make(args, platform, runtime, contract, baked), output_dir, store, needed)
+        request = replace(make(args, platform, runtime, contract, baked), planner=planner)
+        made = _artifact(request, output_dir, store, needed)
         if made is not None:
             return made
         names = {program.names[index] for index in needed} - baked
@@ -390,6 +398,12 @@ def _platform(platform: str | None, backend_type: BackendType) -> str:
         )
     backend.notice(platform)
     return platform
+
+
+def _planner(planner: MemoryPlanner | None) -> MemoryPlanner | None:
+    if planner is not None and not isinstance(planner, MemoryPlanner):
+        raise ArgumentTypeError(f"memory_planner: takes a MemoryPlanner, got {planner!r}")
+    return planner
 
 
 def _runtime(runtime: RuntimeKind | None) -> str:

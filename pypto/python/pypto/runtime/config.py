@@ -131,7 +131,10 @@ class RunConfig:
     @property
     def _compile_key(self) -> str:
         if self.wants_artifacts:
-            return f"{self.platform} {self.dump_passes} {self.save_kernels_dir} {self.compile_profiling}"
+            return (
+                f"{self.platform} {self.dump_passes} {self.save_kernels_dir} {self.compile_profiling}"
+                f" {self.memory_planner}"
+            )
         return "" if self.platform == _default_platform() else self.platform
 
     @property
