@@ -198,23 +198,43 @@ void Cluster::meet(Place *place, int kind) {
   leave(place);
 }
 
-void Cluster::set(Place *place, int64_t id, bool fromVector) {
+void Cluster::set(Place *place, int64_t id, bool fromVector, Signal signal) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Signal &signal = signals_[{place->block, id, fromVector}];
-  ++signal.sets[fromVector ? place->lane & 1 : 0];
+  int64_t lane = fromVector ? place->lane & 1 : 0;
+  if (signal == Signal::OneLane) {
+    ++signals_[fromVector ? std::pair(Core{place->block, false, 0}, (id & 15) + 16 * lane)
+                          : std::pair(Core{place->block, true, id >> 4 & 1}, id & 15)];
+    return wakeAll();
+  }
+  bool everywhere = signal == Signal::AllBlocks;
+  std::map<Core, int64_t> &group = early_[{everywhere ? -1 : place->block, fromVector, id, signal}];
+  ++group[{place->block, fromVector, lane}];
+  // Vector members of one block: all of them, shared out over the cubes.
+  int vectors = meetings_[0].members, cubes = meetings_[1].members;
+  int members = everywhere   ? (fromVector ? vectors : cubes)
+                : fromVector ? std::max(1, vectors / std::max(1, cubes))
+                             : 1;
+  if (static_cast<int>(group.size()) < members)
+    return;
+  if (signal == Signal::OtherKind)
+    for (int64_t other = 0; other < (fromVector ? 1 : 2); ++other)
+      ++signals_[{{place->block, !fromVector, other}, id}];
+  for (auto sender = group.begin(); sender != group.end();) {
+    if (signal != Signal::OtherKind)
+      ++signals_[{sender->first, id}];
+    sender = --sender->second ? std::next(sender) : group.erase(sender);
+  }
   wakeAll();
 }
 
 void Cluster::await(Place *place, int64_t id, bool byVector) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    Signal &signal = signals_[{place->block, id, !byVector}];
-    // Vector members of one block: all of them, shared out over the cubes.
-    int cubes = std::max(1, meetings_[1].members);
-    int lanes = byVector ? 1 : std::max(1, meetings_[0].members / cubes);
-    int64_t goal = ++signal.waits[byVector ? place->lane & 1 : 0];
-    if (waitUntil(lock, [&] { return slowest(signal.sets, lanes) >= goal; }))
+    int64_t &sets = signals_[{{place->block, byVector, byVector ? place->lane & 1 : 0}, id}];
+    if (waitUntil(lock, [&] { return sets > 0; })) {
+      --sets;
       return;
+    }
   }
   leave(place);
 }
@@ -277,8 +297,9 @@ static Place *withOthers(Place *place) {
     Cluster::fail(place, "a kernel signals another core outside a cluster");
   return place;
 }
-PTO_CLUSTER_API void pto_cross_set(Place *place, int64_t id, int32_t fromVector) {
-  withOthers(place)->cluster->set(place, id, fromVector);
+PTO_CLUSTER_API void pto_cross_signal(Place *place, int64_t id, int32_t fromVector,
+                                      int32_t signal) {
+  withOthers(place)->cluster->set(place, id, fromVector, static_cast<Cluster::Signal>(signal));
 }
 PTO_CLUSTER_API void pto_cross_wait(Place *place, int64_t id, int32_t byVector) {
   withOthers(place)->cluster->await(place, id, byVector);

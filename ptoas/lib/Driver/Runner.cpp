@@ -153,7 +153,7 @@ bool ptoas::Runner::State::findFunctions(StringRef entry, std::string &problem) 
       members.push_back({static_cast<unsigned>(functions.size()), lane});
     functions.push_back(std::move(made));
     entryName += (entryName.empty() ? "" : ",") + function.getName().str();
-    function.walk([&](mlir::pto::SyncAllOp) { blocksMeet = true; });
+    blocksMeet |= native::waitsForOtherBlocks(function);
   }
   return true;
 }

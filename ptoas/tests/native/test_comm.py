@@ -1,4 +1,4 @@
-"""Copies and signals between devices (which share this machine's memory), and between the cores of a cluster."""
+"""Copies and signals between devices (which share this machine's memory)."""
 
 from __future__ import annotations
 
@@ -127,46 +127,6 @@ def test_signals():
     %r = arith.muli %w, %three : i32
     pto.comm.tnotify(%sp, %r : !S, i32) {notifyOp = #pto<notify_op set>}"""
     assert run(body)[2] == 3
-
-
-PAIR = """
-module attributes {pto.target_arch = "a2a3"} {
-  func.func @cube(%x: !pto.ptr<i32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %v = arith.constant 5 : i32
-    pto.store_scalar %v, %x[%c0] : !pto.ptr<i32>, i32
-    pto.sync.set <PIPE_FIX>, 3
-    pto.sync.wait <PIPE_MTE2>, 4
-    %a = pto.load_scalar %x[%c1] : !pto.ptr<i32> -> i32
-    %b = pto.load_scalar %x[%c2] : !pto.ptr<i32> -> i32
-    %s = arith.addi %a, %b : i32
-    pto.store_scalar %s, %x[%c0] : !pto.ptr<i32>, i32
-    return
-  }
-  func.func @vector(%x: !pto.ptr<i32>, %__pypto_spmd_subblock_idx: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %l = arith.index_cast %__pypto_spmd_subblock_idx : i32 to index
-    %i = arith.addi %l, %c1 : index
-    pto.sync.wait <PIPE_MTE2>, 3
-    %v = pto.load_scalar %x[%c0] : !pto.ptr<i32> -> i32
-    %w = arith.addi %v, %__pypto_spmd_subblock_idx : i32
-    pto.store_scalar %w, %x[%i] : !pto.ptr<i32>, i32
-    pto.sync.set <PIPE_MTE3>, 4
-    return
-  }
-}
-"""
-
-
-def test_signals_between_the_cores_of_a_cluster():
-    kernel = Kernel(PAIR, entry="cube,vector")
-    for _ in range(20):
-        x = np.zeros(3, np.int32)
-        kernel(x)
-        np.testing.assert_array_equal(x, [11, 5, 6])
 
 
 def test_fusion_region_is_its_body():

@@ -6,11 +6,35 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "ptoas/Target/Native/Cluster.h"
 
 using namespace llvm;
 using mlir::FailureOr;
 namespace pto = mlir::pto;
 namespace ptoas::native {
+
+/// Whom a set reaches: modes of FFTS on A2/A3; on A5 there are flags between cube and vector only.
+static Cluster::Signal signalOf(mlir::Operation &op) {
+  if (isa<pto::SetIntraBlockOp>(op))
+    return Cluster::Signal::OneLane;
+  if (isa<pto::SetCrossBlockOp>(op))
+    return Cluster::Signal::AllBlocks;
+  auto set = cast<pto::SyncSetOp>(op);
+  if (pto::getTargetArch(set) == pto::Arch::A5)
+    return Cluster::Signal::OtherKind;
+  return static_cast<Cluster::Signal>(set.getFftsMode().value_or(2));
+}
+
+bool waitsForOtherBlocks(mlir::Operation *function) {
+  return function
+      ->walk([](mlir::Operation *op) {
+        bool sets = isa<pto::SyncSetOp, pto::SetCrossBlockOp>(op) &&
+                    signalOf(*op) == Cluster::Signal::AllBlocks;
+        return sets || isa<pto::SyncAllOp>(op) ? mlir::WalkResult::interrupt()
+                                               : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 /// A view in memory for pto_view_copy: address, element type, rank, sizes, strides.
 Value *FunctionEmitter::describeAnyView(mlir::Value handle) {
@@ -132,8 +156,11 @@ FailureOr<bool> FunctionEmitter::emitComm(mlir::Operation &op) {
       return op.emitError("native target: '")
              << op.getName()
              << "' needs a function with a pto.kernel_kind: it signals the other core";
-    callRuntime(sets ? "pto_cross_set" : "pto_cross_wait",
-                {place(), id, b.getInt32(kind.getValue() == pto::KernelKind::Vector)});
+    Value *isVector = b.getInt32(kind.getValue() == pto::KernelKind::Vector);
+    if (sets)
+      callRuntime("pto_cross_signal", {place(), id, isVector, b.getInt32(int32_t(signalOf(op)))});
+    else
+      callRuntime("pto_cross_wait", {place(), id, isVector});
     return true;
   }
   if (auto region = dyn_cast<pto::FusionRegionOp>(op)) {

@@ -348,15 +348,22 @@ FailureOr<bool> FunctionEmitter::emitArith(mlir::Operation &op) {
 
 Value *FunctionEmitter::arrayElement(mlir::Operation &op, mlir::Value array,
                                      mlir::ValueRange indices) {
-  auto type = cast<pto::LocalArrayType>(array.getType());
+  Type *element = b.getInt64Ty(); // event ids
+  SmallVector<int64_t, 4> shape;
+  if (auto type = dyn_cast<pto::LocalArrayType>(array.getType())) {
+    element = typeOf(type.getElementType());
+    shape.assign(type.getShape().begin(), type.getShape().end());
+  } else {
+    shape.push_back(cast<pto::EventIdArrayType>(array.getType()).getSize());
+  }
   // Indices outside would write over the stack: they go to the nearest element.
   Value *at = index(0);
-  for (auto [extent, i] : zip(type.getShape(), indices)) {
+  for (auto [extent, i] : zip(shape, indices)) {
     Value *in = larger(asIndex(i), index(0));
     in = smaller(in, index(extent - 1));
     at = b.CreateAdd(b.CreateMul(at, index(extent)), in);
   }
-  return b.CreateGEP(typeOf(type.getElementType()), value(array), at);
+  return b.CreateGEP(element, value(array), at);
 }
 
 /// Block and sub-block ids that the caller announced for its thread (pto_set_block). They are read
@@ -473,6 +480,15 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
         stackSlot(ArrayType::get(b.getInt64Ty(), array.getResult().getType().getSize()), "events");
     return true;
   }
+  if (auto get = dyn_cast<pto::EventIdArrayGetOp>(op)) {
+    values[get.getResult()] =
+        b.CreateLoad(b.getInt64Ty(), arrayElement(op, get.getArray(), get.getIndex()));
+    return true;
+  }
+  if (auto set = dyn_cast<pto::EventIdArraySetOp>(op)) {
+    b.CreateStore(asIndex(set.getValue()), arrayElement(op, set.getArray(), set.getIndex()));
+    return true;
+  }
   if (auto print = dyn_cast<pto::PrintOp>(op)) {
     flush();
     Value *format = b.CreateGlobalString(print.getFormat());
@@ -491,10 +507,6 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
     callRuntime("pto_trap", {});
     return true;
   }
-  if (isa<pto::EventIdArrayGetOp>(op)) {
-    values[op.getResult(0)] = index(0); // events have no meaning on one core
-    return true;
-  }
   if (isa<pto::SectionCubeOp, pto::SectionVectorOp>(op)) {
     flush();
     return failed(emitBlock(op.getRegion(0).front(), true)) ? FailureOr<bool>(failure()) : true;
@@ -510,8 +522,8 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
       "pto.set_flag",     "pto.wait_flag",  "pto.set_flag_dyn",     "pto.wait_flag_dyn",
       "pto.record_event", "pto.wait_event", "pto.barrier",          "pto.barrier_sync",
       "pto.get_buf",      "pto.rls_buf",    "pto.get_buf_dyn",      "pto.rls_buf_dyn",
-      "pto.mem_bar",      "pto.set_ffts",   "pto.cmo.cacheinvalid", "pto.eventid_array_set",
-      "pto.tsync",        "pto.tprefetch"};
+      "pto.mem_bar",      "pto.set_ffts",   "pto.cmo.cacheinvalid", "pto.tsync",
+      "pto.tprefetch"};
   if (noCode.contains(op.getName().getStringRef()))
     return true;
   if (auto meet = dyn_cast<pto::SyncAllOp>(op)) {

@@ -9,6 +9,7 @@
 #ifndef PTOAS_TARGET_NATIVE_CLUSTER_H
 #define PTOAS_TARGET_NATIVE_CLUSTER_H
 
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -81,9 +82,13 @@ public:
   /// Waits for all members of a kind: 0 vector cores, 1 cube cores, 2 all.
   void meet(Place *place, int kind);
 
-  /// Signals between the cube and the vector cores of a block. A set of the cube is one for each
-  /// vector lane; the cube waits for the sets of all lanes.
-  void set(Place *place, int64_t id, bool fromVector);
+  /// Signals are counters, of each core its own for each id. Who counts a set, and when (the modes
+  /// of FFTS, pto-isa 4): all cores of the kind in all blocks, once all of them have set; the
+  /// vector cores of the block likewise; the cores of the other kind in the block, once all of this
+  /// kind have set. The intra-block flags of A5 go from the cube to one lane, 16 ids for each, and
+  /// from a lane to the cube under the ids of that lane.
+  enum class Signal { AllBlocks, Lanes, OtherKind, OneLane };
+  void set(Place *place, int64_t id, bool fromVector, Signal signal);
   void await(Place *place, int64_t id, bool byVector);
 
 private:
@@ -96,9 +101,11 @@ private:
     int64_t released[2] = {0, 0};     // slots that each consumer has given back
     std::map<int64_t, int64_t> lane0; // extent that lane 0 takes of a slot, until lane 1 has asked
   };
-  struct Signal {
-    int64_t sets[2] = {0, 0};  // by lane
-    int64_t waits[2] = {0, 0}; // by lane
+  struct Core {
+    int64_t block;
+    bool isVector;
+    int64_t lane; // 0 for the cube
+    auto operator<=>(const Core &) const = default;
   };
   struct Meeting {
     int members;
@@ -120,7 +127,11 @@ private:
   Yield yield_ = nullptr;
   std::string fault_;
   std::map<std::pair<int64_t, int>, std::unique_ptr<Fifo>> fifos_;
-  std::map<std::tuple<int64_t, int64_t, bool>, Signal> signals_; // block, id, from a vector core
+  std::map<std::pair<Core, int64_t>, int64_t>
+      signals_; // sets that a core has not waited for, by id
+  // Sets that others of the group are behind with, by sender: groups are of a block (-1: of all)
+  // and a kind, for each id and way of signalling.
+  std::map<std::tuple<int64_t, bool, int64_t, Signal>, std::map<Core, int64_t>> early_;
 };
 
 } // namespace ptoas

@@ -42,6 +42,9 @@ struct Options {
 mlir::FailureOr<std::vector<char>> compileToSharedObject(mlir::ModuleOp module,
                                                          const Options &options);
 
+/// The function waits for other blocks of its launch: they must run side by side.
+bool waitsForOtherBlocks(mlir::Operation *function);
+
 /// Names (without the dialect) of the pto ops that have native code, in alphabetical order: the
 /// table that the emitter dispatches by, and what the pass pto-lower-fifos replaces before.
 std::vector<std::string> nativeOps();
