@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 
 HOST, AVX2, AVX512 = 0, 1, 2
+# Those that this machine runs; AVX512 is without arithmetic in half precision.
+ISAS = (HOST, AVX2) + ((AVX512,) if " avx512vl " in Path("/proc/cpuinfo").read_text() else ())
 DTYPES = {
     "f32": np.float32,
     "f16": np.float16,

@@ -1,204 +1,18 @@
-"""Reductions, broadcasts, conversions, masks, and programs whose ops share loops."""
+"""Programs whose ops share loops, bytes or accumulators."""
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
+from everywhere import check, random, run_everywhere
 from native import DTYPES, HOST, Code, Program
-from test_ops import FLOATS, SHAPES, check, elementwise, random, run_everywhere
 
-bf16 = ml_dtypes.bfloat16
-LIVE = [s for s in SHAPES if s[2] > 0]
-
-
-def reduction(op, dtype, shape, out_dtype=None):
-    rows, cols, vr, vc = shape
-    out_dtype = out_dtype or dtype
-
-    def build(dynamic):
-        p = Program()
-        x, y = p.pointer(dtype), p.pointer(out_dtype)
-        r, c = (p.scalar("index"), p.scalar("index")) if dynamic else (vr, vc)
-        source, column = p.tile(dtype, rows, cols, r, c), p.column(out_dtype, rows, r)
-        p.load(p.view(x, dtype, [rows, cols], sizes=[r, c]), source)
-        p.op(op, [source], [column])
-        p.store(column, p.view(y, out_dtype, [rows, 1], sizes=[r, 1]))
-        return p.text(), ([vr, vc] if dynamic else [])
-
-    return build
-
-
-@pytest.mark.parametrize("shape", LIVE)
-@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "i16"])
-@pytest.mark.parametrize("op", ["trowsum", "trowmax", "trowmin", "trowprod"])
-def test_row_reduction(op, dtype, shape):
-    rng = np.random.default_rng(1)
-    x = random(rng, dtype, shape[:2], 0.5, 1.5)
-    out = np.full((shape[0], 1), 7, DTYPES[dtype])
-    (got,) = run_everywhere(reduction(op, dtype, shape), [x], [out])
-    valid = x[: shape[2], : shape[3]]
-    wide = valid.astype(np.float64) if dtype in FLOATS else valid
-    function = {"trowsum": np.sum, "trowmax": np.max, "trowmin": np.min, "trowprod": np.prod}[op]
-    with np.errstate(over="ignore"):
-        want = function(wide, axis=1, keepdims=True)
-        if dtype not in FLOATS:
-            want = want.astype(DTYPES[dtype])
-    tolerance = {"f32": 1e-5, "f16": 2e-3}.get(dtype, 0) if op in ("trowsum", "trowprod") else 0
-    if dtype == "f16":
-        want = want.astype(np.float16)
-    check(got, want, (shape[0], 1, shape[2], 1), tolerance)
-
-
-@pytest.mark.parametrize("shape", LIVE)
-@pytest.mark.parametrize("op", ["trowargmax", "trowargmin"])
-def test_row_arg(op, shape):
-    x = np.random.default_rng(2).integers(-5, 5, shape[:2]).astype(np.float32)  # many ties
-    out = np.full((shape[0], 1), 7, np.int32)
-    (got,) = run_everywhere(reduction(op, "f32", shape, "i32"), [x], [out])
-    valid = x[: shape[2], : shape[3]]
-    want = (np.argmax if op.endswith("max") else np.argmin)(valid, axis=1)[:, None]
-    check(got, want, (shape[0], 1, shape[2], 1))
-
-
-@pytest.mark.parametrize("shape", LIVE)
-@pytest.mark.parametrize(
-    "op,dtype", [("tcolsum", "f32"), ("tcolmax", "f32"), ("tcolmin", "i32"), ("tcolsum", "i16")]
-)
-def test_column_reduction(op, dtype, shape):
-    rows, cols, vr, vc = shape
-
-    def build(dynamic):
-        p = Program()
-        x, y = p.pointer(dtype), p.pointer(dtype)
-        r, c = (p.scalar("index"), p.scalar("index")) if dynamic else (vr, vc)
-        source, line = p.tile(dtype, rows, cols, r, c), p.tile(dtype, 1, cols, 1, c)
-        p.load(p.view(x, dtype, [rows, cols], sizes=[r, c]), source)
-        p.op(op, [source], [line])
-        p.store(line, p.view(y, dtype, [1, cols], sizes=[1, c]))
-        return p.text(), ([vr, vc] if dynamic else [])
-
-    x = random(np.random.default_rng(3), dtype, (rows, cols))
-    out = np.full((1, cols), 7, DTYPES[dtype])
-    (got,) = run_everywhere(build, [x], [out])
-    valid = x[:vr, :vc]
-    want = valid[0].copy()
-    for row in valid[1:]:  # in this order, in the element type
-        want = {"tcolsum": np.add, "tcolmax": np.maximum, "tcolmin": np.minimum}[op](want, row)
-    check(got, want[None], (1, cols, 1, vc))
-
-
-ROW_EXPAND = {
-    "trowexpandadd": np.add, "trowexpandsub": np.subtract, "trowexpandmul": np.multiply,
-    "trowexpanddiv": np.divide, "trowexpandmax": np.maximum, "trowexpandmin": np.minimum,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", LIVE[1:])
-@pytest.mark.parametrize("op", [*ROW_EXPAND, "trowexpand", "tcolexpand", "tcolexpandmul"])
-def test_expand(op, shape):
-    rows, cols, vr, vc = shape
-    by_row = op.startswith("trow")
-    small = (rows, 1) if by_row else (1, cols)
-
-    def build(dynamic):
-        p = Program()
-        x, v, y = (p.pointer("f32") for _ in range(3))
-        r, c = (p.scalar("index"), p.scalar("index")) if dynamic else (vr, vc)
-        full, out = p.tile("f32", rows, cols, r, c), p.tile("f32", rows, cols, r, c)
-        vector = p.column("f32", rows, r) if by_row else p.tile("f32", 1, cols, 1, c)
-        p.load(p.view(x, "f32", [rows, cols], sizes=[r, c]), full)
-        p.load(p.view(v, "f32", list(small), sizes=[r, 1] if by_row else [1, c]), vector)
-        p.op(op, [vector] if op.endswith("expand") else [full, vector], [out])
-        p.store(out, p.view(y, "f32", [rows, cols], sizes=[r, c]))
-        return p.text(), ([vr, vc] if dynamic else [])
-
-    rng = np.random.default_rng(4)
-    x, v = random(rng, "f32", (rows, cols)), random(rng, "f32", small, 1, 2)
-    (got,) = run_everywhere(build, [x, v], [np.full((rows, cols), 7, np.float32)])
-    functions = {**ROW_EXPAND, "tcolexpandmul": np.multiply}
-    want = np.broadcast_to(v, x.shape) if op.endswith("expand") else functions[op](x, v)
-    check(got, want, shape)
-
-
-def bf16_round(x, mode):
-    bits = x.view(np.uint32).astype(np.int64)
-    cut, rest, sign = bits & ~0xFFFF, bits & 0xFFFF, bits >> 31
-    grow = {
-        "TRUNC": np.zeros_like(rest), "FLOOR": (rest > 0) & (sign == 1), "CEIL": (rest > 0) & (sign == 0),
-        "ROUND": rest >= 0x8000, "RINT": (rest > 0x8000) | ((rest == 0x8000) & ((bits >> 16) & 1 == 1)),
-    }[mode]  # fmt: skip
-    return (cut + grow.astype(np.int64) * 0x10000).astype(np.uint32).view(np.float32)
-
-
-@pytest.mark.parametrize("mode", ["RINT", "ROUND", "FLOOR", "CEIL", "TRUNC"])
-def test_convert_f32(mode):
-    shape = (4, 64, 4, 61)
-    rng = np.random.default_rng(5)
-    x = (rng.standard_normal(shape[:2]) * 10.0 ** rng.integers(-6, 6, shape[:2])).astype(np.float32)
-    x[0, :8] = [0.5, 1.5, 2.5, -0.5, -1.5, 1e30, -1e30, 0.0]
-    x[1, :6] = [65504, 65519, 65520, 65536, 6e-8, -3e-8]
-    inside = f"rmode = #pto<round_mode {mode}>"
-    rounded = {
-        "RINT": np.rint, "FLOOR": np.floor, "CEIL": np.ceil, "TRUNC": np.trunc,
-        "ROUND": lambda v: np.copysign(np.floor(np.abs(v) + 0.5), v),
-    }[mode](x.astype(np.float64))  # fmt: skip
-    for dtype in ("i32", "i16", "bf16", "f16", "f32"):
-        inner = inside + (", sat_mode = #pto<saturation_mode ON>" if dtype == "i16" else "")
-        out = np.full(shape[:2], 7, DTYPES[dtype])
-        (got,) = run_everywhere(
-            elementwise("tcvt", "f32", shape, ["f32"], dtype, inside=inner), [x], [out]
-        )
-        if dtype in ("i32", "i16"):
-            info = np.iinfo(DTYPES[dtype])
-            want = np.clip(rounded, info.min, info.max)
-        elif dtype == "f32":
-            want = rounded.astype(np.float32)
-        elif dtype == "bf16":
-            want = bf16_round(x, mode)
-        else:
-            with np.errstate(over="ignore"):
-                near = x.astype(np.float16)
-                down = np.nextafter(near, np.float16(-np.inf))
-                up = np.nextafter(near, np.float16(np.inf))
-            exact = x.astype(np.float64)
-            below = np.where(near.astype(np.float64) <= exact, near, down)
-            above = np.where(near.astype(np.float64) >= exact, near, up)
-            want = {
-                "RINT": near,
-                "FLOOR": below,
-                "CEIL": above,
-                "TRUNC": np.where(x < 0, above, below),
-            }.get(mode)
-            if mode == "ROUND":
-                low, high = below.astype(np.float64), above.astype(np.float64)
-                high = np.where(np.isinf(high), 65536.0, high)
-                low = np.where(np.isinf(low), -65536.0, low)
-                middle = (low + high) / 2
-                want = np.where(exact > middle, above, below)
-                want = np.where(exact == middle, np.where(exact > 0, above, below), want)
-                want = np.where(np.abs(exact) >= 65536, near, want)
-        check(got, want, shape)
-
-
-@pytest.mark.parametrize("saturation", ["ON", "OFF"])
-def test_convert_integers(saturation):
-    shape = (2, 64, 2, 64)
-    x = np.random.default_rng(6).integers(-(2**31), 2**31, shape[:2]).astype(np.int32)
-    x[0, :4] = [300, -300, 70000, -70000]
-    inside = f"rmode = #pto<round_mode NONE>, sat_mode = #pto<saturation_mode {saturation}>"
-    for dtype in ("i16", "ui8", "ui16"):
-        out = np.full(shape[:2], 7, DTYPES[dtype])
-        (got,) = run_everywhere(
-            elementwise("tcvt", "i32", shape, ["i32"], dtype, inside=inside), [x], [out]
-        )
-        info = np.iinfo(DTYPES[dtype])
-        want = np.clip(x, info.min, info.max) if saturation == "ON" else x.astype(DTYPES[dtype])
-        check(got, want.astype(DTYPES[dtype]), shape)
+# Rows, columns, valid rows, valid columns.
+SHAPES = [(1, 16, 1, 1), (8, 64, 8, 64), (5, 48, 5, 33), (3, 160, 2, 131)]
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "i32"])
-@pytest.mark.parametrize("shape", LIVE[1:])
+@pytest.mark.parametrize("shape", SHAPES[1:])
 def test_compare_select(dtype, shape):
     rows, cols, vr, vc = shape
 
@@ -238,7 +52,7 @@ def softmax(rows, cols, vr, vc):
     return p.text()
 
 
-@pytest.mark.parametrize("shape", LIVE)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_softmax(shape):
     rows, cols, vr, vc = shape
     x = np.random.default_rng(8).standard_normal((rows, cols)).astype(np.float32)
@@ -393,3 +207,42 @@ def test_reuse_changes_nothing():
             Code(text, fuse=fuse, reuse=reuse, isa=HOST)("f", x, y)
             outputs.append(y.tobytes())
     assert len(set(outputs)) == 1
+
+
+def test_a_product_feeds_the_next_through_l1():
+    """The accumulator goes to L1 as halves, and from there into another product."""
+    p = Program("a5")
+    x, w, y = p.pointer("f16"), p.pointer("f16"), p.pointer("f16")
+    boxes, turned = ", blayout=col_major, slayout=row_major", ", slayout=col_major"
+    xm, wm = (p.tile("f16", *s, space="mat", extra=boxes) for s in ((16, 64), (64, 32)))
+    ym, vm = (p.tile("f16", *s, space="mat", extra=boxes) for s in ((16, 32), (32, 32)))
+    left, right = (
+        p.tile("f16", 16, 64, space="left", extra=boxes),
+        p.tile("f16", 64, 32, space="right", extra=turned),
+    )
+    left2, right2 = (
+        p.tile("f16", 16, 32, space="left", extra=boxes),
+        p.tile("f16", 32, 32, space="right", extra=turned),
+    )
+    acc, acc2 = (
+        p.tile("f32", 16, 32, space="acc", extra=boxes + ", fractal=1024") for _ in range(2)
+    )
+    zero = (p.const(0), "index")
+    p.load(p.view(x, "f16", [16, 64]), xm)
+    p.load(p.view(w, "f16", [64, 32]), wm)
+    p.load(p.view(w, "f16", [64, 32], sizes=[32, 32]), vm)
+    for source, target in ((xm, left), (wm, right), (vm, right2)):
+        p.op("tmov", [source], [target])
+    p.op("tmatmul", [left, right], [acc])
+    p.op("tinsert", [acc, zero, zero], [ym])
+    p.op("tmov", [ym], [left2])
+    p.op("tmatmul", [left2, right2], [acc2])
+    p.store(acc2, p.view(y, "f16", [16, 32]))
+    rng = np.random.default_rng(14)
+    x, w = random(rng, "f16", (16, 64), -1, 1), random(rng, "f16", (64, 32), -1, 1)
+    product = (x.astype(np.float64) @ w.astype(np.float64)).astype(np.float16)
+    want = product.astype(np.float64) @ w[:32].astype(np.float64)
+    for fuse in (True, False):
+        y = np.zeros((16, 32), np.float16)
+        Code(p.text(), fuse=fuse)("f", x, w, y)
+        np.testing.assert_allclose(y, want, rtol=2e-3, atol=2e-3)
