@@ -2,14 +2,14 @@
 # the headers that kernels and orchestrations are compiled with, and the assembler's commands. Included last, when all
 # targets exist; each rule is for what this build has.
 #
-#   pypto/_core.so …            pypto/lib/lib*.so             simpler/_task_interface*.so
+#   pypto/_core.so …            pypto/lib/lib*.so             simpler/_task_interface*.so   ptoas/_ptoas.so
 #   simpler_setup/_assets/kit   simpler_setup/_assets/include
 #   bin/ptoas, pto-run, …       (the wheel's folder of scripts)
 #
 # A wheel is built in a folder of its own: its extension modules must not land among the sources, where the
 # development build has put others.
 
-set(_wheel_extensions _core _compiler _torch_ops _torch_ops_npu pypto_torch_npu simpler_python)
+set(_wheel_extensions _core _compiler _torch_ops _torch_ops_npu pypto_torch_npu simpler_python ptoas_python)
 
 if(SKBUILD)
   foreach(target IN LISTS _wheel_extensions)
@@ -30,6 +30,10 @@ if(_wheel_llvm_library)
 endif()
 if(TARGET _compiler)
   set_target_properties(_compiler PROPERTIES INSTALL_RPATH "$ORIGIN/lib;${_wheel_llvm}")
+endif()
+
+if(TARGET ptoas_python)
+  set_target_properties(ptoas_python PROPERTIES INSTALL_RPATH "${_wheel_llvm}")
 endif()
 
 if(TARGET simpler_python)

@@ -1,4 +1,4 @@
-"""The Python of README.md runs as it stands there, and the commands it names exist."""
+"""The Python of README.md and of the folders' READMEs runs as it stands there, and the commands that it names exist."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text()
-SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+FILES = [ROOT / "README.md", ROOT / "ptoas/README.md"]
+SNIPPETS = [
+    (path, snippet)
+    for path in FILES
+    for snippet in re.findall(r"```python\n(.*?)```", path.read_text(), re.S)
+]
 
 
-def test_readme_has_python():
-    assert SNIPPETS
+def test_readmes_have_python():
+    assert {path for path, _ in SNIPPETS} == set(FILES)
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS)
-def test_python_of_the_readme_runs(snippet, tmp_path):
+@pytest.mark.parametrize("path, snippet", SNIPPETS)
+def test_python_of_the_readme_runs(path, snippet, tmp_path):
     file = tmp_path / "snippet.py"
-    file.write_text(snippet)  # its last line compares with torch
+    file.write_text(snippet)  # its last line compares with torch or NumPy
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

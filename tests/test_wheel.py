@@ -64,6 +64,8 @@ def test_every_part_is_there(environment):
         "pypto/_core.so",
         "pypto/_compiler.so",
         "pypto/language/__init__.py",
+        "ptoas/_ptoas.so",
+        "ptoas/ops.py",
         "pypto/lib/libsimpler.so",
         "pypto/lib/libpto_support.so",
         "pypto/lib/libpto_kernels.so",
@@ -100,6 +102,18 @@ def test_a_program_runs_from_there(environment):
     assert done.returncode == 0, done.stdout + done.stderr
     files = done.stdout.splitlines()[-3:]
     assert all(f.startswith(str(environment)) for f in files), files
+
+
+def test_a_module_is_built_from_there(environment):
+    script = (
+        "import ptoas; from ptoas import ops, types\n"
+        "module = ptoas.Builder()\n"
+        "with module.function('f', []): ops.alloc_tile(types.tile_buf('vec', 16, 64, 'f32'))\n"
+        "print(ptoas.__file__); print(module.finish().text())\n"
+    )
+    done = run(environment, sys.executable, "-c", script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(str(environment)) and "pto.alloc_tile" in done.stdout
 
 
 SCENE = """

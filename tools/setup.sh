@@ -70,7 +70,7 @@ if [[ ! -f $stamp || $(<"$stamp") != "$wanted" ]]; then
 fi
 
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-printf '%s\n' "$PWD/pypto/python" "$PWD/simpler/python" "$PWD/torch-npu-sim/python" >"$site/pto-stack.pth"
+printf '%s\n' "$PWD/pypto/python" "$PWD/ptoas/python" "$PWD/simpler/python" "$PWD/torch-npu-sim/python" >"$site/pto-stack.pth"
 
 # The console commands of the wheel, for the tree: one starter for each entry of [project.scripts].
 .venv/bin/python - <<'PY'

@@ -1,5 +1,5 @@
 //===- PythonAccess.cpp - modules for Python, as a C interface -------------===//
-#include "PythonAccess.h"
+#include "PythonModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Bytecode.h"
@@ -9,39 +9,30 @@
 using namespace mlir;
 namespace json = llvm::json;
 
-#define PTO_API extern "C" __attribute__((visibility("default")))
+pto_module::pto_module() : context(MLIRContext::Threading::DISABLED) {
+  DialectRegistry registry;
+  ptoas::registerPtoDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.allowUnregisteredDialects();
+  context.printOpOnDiagnostic(false);
+}
 
-struct pto_module {
-  pto_module() : context(MLIRContext::Threading::DISABLED) {
-    DialectRegistry registry;
-    ptoas::registerPtoDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.allowUnregisteredDialects();
-    context.printOpOnDiagnostic(false);
-  }
-
-  // Runs `step` and collects what it says, "file:line:col: error: text" a line.
-  template <typename StepFn> std::string collect(StepFn step) {
-    std::string messages;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diag) {
-      if (diag.getSeverity() == DiagnosticSeverity::Remark)
-        return success();
-      llvm::raw_string_ostream os(messages);
-      if (auto place = diag.getLocation()->findInstanceOf<FileLineColLoc>())
-        os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
-           << ": ";
-      os << (diag.getSeverity() == DiagnosticSeverity::Error ? "error: " : "warning: ")
-         << diag.str() << "\n";
+std::string pto_module::collect(llvm::function_ref<void()> step) {
+  std::string messages;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diag) {
+    if (diag.getSeverity() == DiagnosticSeverity::Remark)
       return success();
-    });
-    step();
-    return messages;
-  }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-  std::string problem, result;
-};
+    llvm::raw_string_ostream os(messages);
+    if (auto place = diag.getLocation()->findInstanceOf<FileLineColLoc>())
+      os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
+         << ": ";
+    os << (diag.getSeverity() == DiagnosticSeverity::Error ? "error: " : "warning: ") << diag.str()
+       << "\n";
+    return success();
+  });
+  step();
+  return messages;
+}
 
 PTO_API pto_module *pto_module_parse(const char *bytes, size_t size, const char *name,
                                      const char *arch) {

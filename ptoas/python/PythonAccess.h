@@ -32,6 +32,21 @@ const char *pto_module_ops(pto_module *module);
  * or the messages. */
 const char *pto_module_check(pto_module *module, unsigned level, int insert_sync);
 
+/* Building (requests and answers are JSON; an answer with "error" holds the messages, and nothing was
+ * built). A new module is empty, and what is built goes into its body. Numbers of values and ops
+ * hold until pto_build_finish. `arch` is "a2", "a3" or "a5". */
+pto_module *pto_module_new(const char *arch);
+/* {"name": op, "operands": [value], "types": [text] (absent: inferred), "attributes": {name: text},
+ * "regions": count, "location": [file, line, column]} -> {"op": number, "results": [{"number",
+ * "type"}]}. The rules of an op without regions are checked at once. */
+const char *pto_build_op(pto_module *module, const char *request);
+/* {"op": number, "region": index, "types": [text] of the block's arguments} -> {"arguments":
+ * [{"number", "type"}]}: what follows goes into that region, until pto_build_leave. */
+const char *pto_build_enter(pto_module *module, const char *request);
+void pto_build_leave(pto_module *module);
+/* Checks the rules of the whole module and ends the building. "" or the messages. */
+const char *pto_build_finish(pto_module *module);
+
 /* The enums of the dialect as JSON: name -> word -> number. */
 const char *pto_enums(void);
 

@@ -6,6 +6,8 @@
     module.check(level=2, insert_sync=True)       # verifies, places tiles, inserts flags
     module.text(); module.bytecode()
 
+Modules are built from Python with `ptoas.Builder`, see ptoas/build.py.
+
 The enums of the dialect are classes of this package under their C++ names (`ptoas.PIPE.PIPE_V`,
 `ptoas.AddressSpace.vec`). What is wrong raises `ptoas.Error` with the assembler's messages.
 """
@@ -19,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Block", "Error", "Module", "Operation", "Value"]
+__all__ = ["Block", "Builder", "Error", "Module", "Operation", "Value"]
 
 _library = ctypes.CDLL(str(Path(__file__).with_name("_ptoas.so")))
 for _name, _result, _arguments in (
@@ -35,6 +37,11 @@ for _name, _result, _arguments in (
     ("pto_module_ops", ctypes.c_char_p, (ctypes.c_void_p,)),
     ("pto_module_check", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_uint, ctypes.c_int)),
     ("pto_enums", ctypes.c_char_p, ()),
+    ("pto_module_new", ctypes.c_void_p, (ctypes.c_char_p,)),
+    ("pto_build_op", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_char_p)),
+    ("pto_build_enter", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_char_p)),
+    ("pto_build_leave", None, (ctypes.c_void_p,)),
+    ("pto_build_finish", ctypes.c_char_p, (ctypes.c_void_p,)),
 ):
     getattr(_library, _name).restype = _result
     getattr(_library, _name).argtypes = _arguments
@@ -151,3 +158,6 @@ class Module:
 
     def walk(self) -> Iterator[Operation]:
         return self.operation.walk()
+
+
+from .build import Builder  # noqa: E402 - it needs what stands above
