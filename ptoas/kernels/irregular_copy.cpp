@@ -56,6 +56,26 @@ PTO_RUNTIME void pto_copy_dims(const int64_t *table, char *view, char *tile, int
           }
 }
 
+/// Between a tile in boxes and its copy with strides. `order`: rows, columns, rows and columns of a
+/// box, steps from box to box down and across, steps inside a box down and across.
+PTO_RUNTIME void pto_copy_boxes(char *copy, int64_t rowStride, int64_t colStride, char *boxes,
+                                const int64_t *order, int32_t bytes, int32_t back) {
+  auto [rows, cols, boxRows, boxCols, boxRowStep, boxColStep, rowStep, colStep] =
+      *reinterpret_cast<const int64_t (*)[8]>(order);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; c += boxCols) {
+      char *box =
+          boxes +
+          (r / boxRows * boxRowStep + c / boxCols * boxColStep + r % boxRows * rowStep) * bytes;
+      char *line = copy + (r * rowStride + c * colStride) * bytes;
+      int64_t count = std::min(boxCols, cols - c);
+      if (back)
+        pto_copy_2d(box, 0, colStep, line, 0, colStride, 1, count, bytes);
+      else
+        pto_copy_2d(line, 0, colStride, box, 0, colStep, 1, count, bytes);
+    }
+}
+
 /// Adds to memory that other threads may add to as well.
 template <typename Word, typename Add> static void addAtomically(char *where, Add add) {
   auto *p = reinterpret_cast<Word *>(where);

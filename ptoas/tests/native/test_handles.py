@@ -179,14 +179,3 @@ def test_addresses_end_inside_the_memory():
     p.tile("f32", 8, 32, addr=9223372036854775776)
     with pytest.raises(CompileError, match="at address 9223372036854775776 ends behind 524288"):
         Code(p.text())
-
-
-def test_boxes_are_not_reshaped():
-    boxed = "f16, blayout=col_major, slayout=row_major>"
-    source, target = f"!pto.tile_buf<mat, 32x64x{boxed}", f"!pto.tile_buf<mat, 64x32x{boxed}"
-    text = (
-        f"module {{\n func.func @f() {{\n%t = pto.alloc_tile : {source}\n"
-        f"%u = pto.treshape %t : {source} -> {target}\nreturn\n}}\n}}"
-    )
-    with pytest.raises(CompileError, match='"-":4:.*reshaping a tile with boxes'):
-        Code(text)

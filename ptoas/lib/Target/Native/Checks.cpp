@@ -1,13 +1,20 @@
-//===- Checks.cpp - checked execution: windows inside their tensors -------===//
+//===- Checks.cpp - numbers of the running program that would do harm -----===//
 //
-// With Options::check, each instruction that touches global memory first looks at its
-// windows. One that leaves its tensor is reported with the place in the program, and
-// the function returns at once; the host finds the report (Cluster.h).
+// Extents, offsets, slots and addresses that are known only when the code runs are
+// looked at before their first use: outside their limits they would reach other tiles'
+// bytes. With Options::check, each instruction that touches global memory also looks at
+// its windows. What is wrong is reported with the place in the program, and the function
+// returns at once; the host finds the report (Cluster.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
+using mlir::failed;
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::success;
 namespace pto = mlir::pto;
 namespace ptoas::native {
 
@@ -23,6 +30,135 @@ static std::string placeOf(mlir::Location loc) {
     return mlir::WalkResult::interrupt();
   });
   return text.empty() ? "?" : text;
+}
+
+/// Ends the function, after `report`, where `wrong` holds.
+void FunctionEmitter::leaveIf(Value *wrong, function_ref<void()> report) {
+  LLVMContext &context = b.getContext();
+  auto *bad = BasicBlock::Create(context, "fault", function);
+  auto *good = BasicBlock::Create(context, "good", function);
+  b.CreateCondBr(wrong, bad, good, MDBuilder(context).createUnlikelyBranchWeights());
+  if (!faultExit) {
+    faultExit = BasicBlock::Create(context, "fault.exit", function);
+    b.SetInsertPoint(faultExit);
+    Type *result = function->getReturnType();
+    returns.push_back(result->isVoidTy() ? b.CreateRetVoid()
+                                         : b.CreateRet(Constant::getNullValue(result)));
+  }
+  b.SetInsertPoint(bad);
+  report();
+  b.CreateBr(faultExit);
+  b.SetInsertPoint(good);
+}
+
+/// `number` must be between 0 and `high` (null: not negative) from here on.
+LogicalResult FunctionEmitter::requireWithin(mlir::Operation &op, Value *number, Value *high,
+                                             const Twine &subject) {
+  Value *wrong = b.CreateICmpSLT(number, index(0));
+  if (auto *limit = dyn_cast_or_null<ConstantInt>(high); limit && !limit->isNegative())
+    wrong = b.CreateICmpUGT(number, high); // both at once
+  else if (high)
+    wrong = b.CreateOr(wrong, b.CreateICmpSGT(number, high));
+  if (auto *known = dyn_cast<ConstantInt>(wrong)) {
+    if (known->isZero())
+      return success();
+    mlir::InFlightDiagnostic diag = op.emitOpError(subject)
+                                    << " is " << cast<ConstantInt>(number)->getSExtValue();
+    if (high)
+      diag << ", which must be between 0 and " << cast<ConstantInt>(high)->getSExtValue();
+    else
+      diag << ", which must not be negative";
+    return diag;
+  }
+  std::string what = placeOf(op.getLoc()) + ": error: '" + op.getName().getStringRef().str() +
+                     "' op " + subject.str();
+  leaveIf(wrong, [&] {
+    callRuntime("pto_range_failed",
+                {place(), b.CreateGlobalString(what), number, high ? high : index(INT64_MAX)});
+  });
+  return success();
+}
+
+LogicalResult FunctionEmitter::requireWithin(mlir::Operation &op, mlir::Value number, int64_t high,
+                                             const Twine &subject) {
+  // What a block around this op, or this block, has found before holds here.
+  for (mlir::Block *block = op.getBlock();; block = block->getParentOp()->getBlock()) {
+    if (checkedRanges.contains({number.getAsOpaquePointer(), high, block}))
+      return success();
+    if (isa<mlir::func::FuncOp>(block->getParentOp()))
+      break;
+  }
+  checkedRanges.insert({number.getAsOpaquePointer(), high, op.getBlock()});
+  return requireWithin(op, asIndex(number), high == INT64_MAX ? nullptr : index(high), subject);
+}
+
+/// The run-time numbers that the instruction's tiles and windows come from.
+LogicalResult FunctionEmitter::checkRanges(mlir::Operation &op) {
+  for (mlir::Value operand : op.getOperands())
+    if (failed(model.isTile(operand) ? checkTileRanges(op, operand) : checkViewRanges(op, operand)))
+      return failure();
+  bool extracts = isa<pto::TExtractOp, pto::TExtractFpOp>(op);
+  if (!extracts && !isa<pto::TInsertOp, pto::TInsertFpOp>(op))
+    return success();
+  // The smaller tile lies inside the larger one.
+  auto move = cast<pto::TileOpInterface>(op);
+  const TileInfo &large = model.info(move.getNamedOperand(extracts ? "src" : "dst"));
+  const TileInfo &small = model.info(move.getNamedOperand(extracts ? "dst" : "src"));
+  Value *row = asIndex(move.getNamedOperand("row")), *col = asIndex(move.getNamedOperand("col"));
+  if (failed(requireWithin(op, row, b.CreateSub(index(large.rows), validRows(small)), "row")))
+    return failure();
+  return requireWithin(op, col, b.CreateSub(index(large.cols), validCols(small)), "col");
+}
+
+LogicalResult FunctionEmitter::checkTileRanges(mlir::Operation &op, mlir::Value handle) {
+  const TileInfo &tile = model.info(handle);
+  auto require = [&](mlir::Value number, int64_t high, const Twine &subject) {
+    return !number || constantOf(number) ? success() : requireWithin(op, number, high, subject);
+  };
+  if (failed(require(tile.validRows.value, tile.rows, validRowsText)) ||
+      failed(require(tile.validCols.value, tile.cols, validColsText)))
+    return failure();
+  // Where it lies: each step that is known only now.
+  for (mlir::Operation *def = handle.getDefiningOp(); def;
+       def = def->getOperand(0).getDefiningOp()) {
+    const TileInfo &part = model.info(def->getResult(0));
+    if (part.exact)
+      return success();
+    if (isa<pto::SubviewOp, pto::SubsetOp>(def)) {
+      const TileInfo &whole = model.info(def->getOperand(0));
+      if (failed(require(def->getOperand(1), whole.rows - part.rows,
+                         "the row offset of a part of a tile")) ||
+          failed(require(def->getOperand(2), whole.cols - part.cols,
+                         "the column offset of a part of a tile")))
+        return failure();
+    } else if (auto get = dyn_cast<pto::MultiTileGetOp>(def)) {
+      int64_t count = cast<pto::MultiTileBufType>(get.getSource().getType()).getCount();
+      if (failed(require(get.getSlot(), count - 1, "the slot of a tile")))
+        return failure();
+    } else if (!isa<pto::TReshapeOp, pto::BitcastOp>(def)) {
+      mlir::Value addr = isa<pto::TAssignOp>(def) ? def->getOperand(1) : def->getOperand(0);
+      int64_t bytes = part.type.getSizeInBytes();
+      if (auto slots = dyn_cast<pto::MultiTileBufType>(def->getResult(0).getType()))
+        bytes *= slots.getCount();
+      return require(addr, largestMemory - bytes, "the address of a tile");
+    }
+  }
+  return success();
+}
+
+LogicalResult FunctionEmitter::checkViewRanges(mlir::Operation &op, mlir::Value view) {
+  auto require = [&](mlir::ValueRange sizes, const Twine &what) {
+    for (auto [axis, size] : enumerate(sizes))
+      if (!constantOf(size) &&
+          failed(requireWithin(op, size, INT64_MAX,
+                               "the size of " + what + " in dimension " + Twine(axis))))
+        return failure();
+    return success();
+  };
+  if (auto make = view.getDefiningOp<pto::MakeTensorViewOp>())
+    return require(make.getShape(), "a tensor");
+  auto part = view.getDefiningOp<pto::PartitionViewOp>();
+  return part ? require(part.getSizes(), "a window") : success();
 }
 
 /// What the program calls the memory behind a view.
@@ -43,8 +179,7 @@ static std::string nameOfTensor(mlir::Value view, mlir::func::FuncOp function) {
 }
 
 void FunctionEmitter::checkWindows(mlir::Operation &op) {
-  if (!owner.options.check || op.getNumRegions() ||
-      isa<pto::PartitionViewOp, pto::GetTensorViewDimOp, pto::GetTensorViewStrideOp>(op))
+  if (!owner.options.check || op.getNumRegions())
     return;
   for (mlir::Value operand : op.getOperands())
     for (auto part = operand.getDefiningOp<pto::PartitionViewOp>(); part;
@@ -82,21 +217,16 @@ void FunctionEmitter::checkWindow(mlir::Operation &op, pto::PartitionViewOp part
   if (auto *known = dyn_cast<ConstantInt>(wrong); known && known->isZero())
     return;
   AllocaInst *slot = stackSlot(ArrayType::get(b.getInt64Ty(), numbers.size()), "window");
-  auto *report = BasicBlock::Create(b.getContext(), "outside", function);
-  auto *good = BasicBlock::Create(b.getContext(), "inside", function);
-  b.CreateCondBr(wrong, report, good);
-  b.SetInsertPoint(report);
-  for (auto [i, number] : enumerate(numbers))
-    b.CreateStore(number, b.CreateConstGEP1_64(b.getInt64Ty(), slot, i));
-  std::string what = placeOf(op.getLoc()) + ": error: '" + op.getName().getStringRef().str() + "'";
-  callRuntime("pto_check_failed",
-              {place(), b.CreateGlobalString(what),
-               b.CreateGlobalString(nameOfTensor(part.getSource(), this->source)), slot,
-               index(numbers.size() / 3)});
-  Type *result = function->getReturnType();
-  returns.push_back(result->isVoidTy() ? b.CreateRetVoid()
-                                       : b.CreateRet(Constant::getNullValue(result)));
-  b.SetInsertPoint(good);
+  leaveIf(wrong, [&] {
+    for (auto [i, number] : enumerate(numbers))
+      b.CreateStore(number, b.CreateConstGEP1_64(b.getInt64Ty(), slot, i));
+    std::string what =
+        placeOf(op.getLoc()) + ": error: '" + op.getName().getStringRef().str() + "'";
+    callRuntime("pto_check_failed",
+                {place(), b.CreateGlobalString(what),
+                 b.CreateGlobalString(nameOfTensor(part.getSource(), this->source)), slot,
+                 index(numbers.size() / 3)});
+  });
 }
 
 } // namespace ptoas::native

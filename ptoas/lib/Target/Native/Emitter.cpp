@@ -201,11 +201,6 @@ LogicalResult FunctionEmitter::emitBlock(mlir::Block &block, bool skipTerminator
   return success();
 }
 
-namespace {
-/// Which part of the emitter an op goes to (NativeOps.def).
-enum class Handler { Regular, Matrix, Irregular, Views, Scalar, Comm, Lowered };
-} // namespace
-
 static const StringMap<Handler> &handlers() {
   static const StringMap<Handler> table = [] {
     constexpr std::pair<Handler, const char *> lines[] = {
@@ -240,7 +235,6 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
     return emitCall(call);
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(op))
     return emitReturn(ret);
-  checkWindows(op);
   auto noCode = [&] {
     return op.emitError("native target: no code for '") << op.getName() << "' yet";
   };
@@ -259,8 +253,19 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
 #include "NativeOps.def"
     return noCode();
   }
+  if (handler->second != Handler::Views) { // handles and views touch nothing by themselves
+    if (failed(checkRanges(op)))
+      return failure();
+    checkWindows(op);
+  }
+  if (handler->second == Handler::Views)
+    return emitByHandler(op, handler->second);
+  return emitInBoxes(op, [&] { return emitByHandler(op, handler->second); });
+}
+
+LogicalResult FunctionEmitter::emitByHandler(mlir::Operation &op, Handler handler) {
   mlir::FailureOr<bool> done = false;
-  switch (handler->second) {
+  switch (handler) {
   case Handler::Regular:
     done = emitRegular(cast<pto::TileOpInterface>(op));
     break;
@@ -376,6 +381,13 @@ Value *FunctionEmitter::privateStorage(int64_t bytes) {
 }
 
 Value *FunctionEmitter::tilePointer(const TileInfo &tile) {
+  if (!tile.inBoxes)
+    return addressOf(tile);
+  Value *copy = boxCopies.lookup(tile.home), *at = boxOffsets.lookup(tile.handle);
+  return at ? b.CreatePtrAdd(copy, at) : copy;
+}
+
+Value *FunctionEmitter::addressOf(const TileInfo &tile) {
   if (tile.exact) {
     Value *&pointer = pointers[{tile.root, tile.low}];
     if (!pointer) {
@@ -390,30 +402,13 @@ Value *FunctionEmitter::tilePointer(const TileInfo &tile) {
   return tile.dynamicDelta ? b.CreatePtrAdd(start, index(tile.dynamicDelta)) : start;
 }
 
-/// A run-time extent, kept inside the tile: beyond it lie other tiles. Made once, where the value
-/// is made, so that ops with the same extent are seen to have it.
-Value *FunctionEmitter::clampedExtent(mlir::Value extent, int64_t capacity) {
-  Value *v = value(extent);
-  Value *&clamped = clampedExtents[{v, capacity}];
-  if (clamped)
-    return clamped;
-  IRBuilder<>::InsertPointGuard guard(b);
-  if (auto *made = dyn_cast<Instruction>(v)) {
-    if (std::optional<BasicBlock::iterator> after = made->getInsertionPointAfterDef())
-      b.SetInsertPoint(made->getParent(), *after);
-  } else {
-    b.SetInsertPoint(entry->getTerminator());
-  }
-  return clamped = larger(smaller(asIndex(extent), index(capacity)), index(0));
-}
-
 Value *FunctionEmitter::validExtent(const TileInfo &tile, unsigned axis) {
   auto resolve = [&](const ValidSign &sign, int64_t capacity) -> Value * {
     if (sign.constant >= 0)
       return index(std::min(sign.constant, capacity));
     if (!sign.value)
       return index(capacity);
-    return clampedExtent(sign.value, capacity);
+    return asIndex(sign.value); // found to be within the tile before the first use (Checks.cpp)
   };
   if (!model.isResized(tile.validOwner))
     return axis == 0 ? resolve(tile.validRows, tile.rows) : resolve(tile.validCols, tile.cols);
@@ -516,6 +511,8 @@ void FunctionEmitter::keepInputs(NestOp &op) {
   for (Access &in : op.in) {
     if (!in.tile || !out)
       continue;
+    if ((in.tile->inBoxes || out->inBoxes) && in.tile->home != out->home)
+      continue; // copies that nobody shares
     Overlap rel = TileModel::overlap(*in.tile, *out);
     bool crosses =
         in.spread == Spread::PerCol || in.spread == Spread::One || in.mask != op.out.mask;

@@ -22,6 +22,13 @@
 
 namespace ptoas::native {
 
+/// How reports call the extents of a tile.
+inline constexpr llvm::StringLiteral validRowsText = "the number of valid rows of a tile";
+inline constexpr llvm::StringLiteral validColsText = "the number of valid columns of a tile";
+
+/// Which part of the emitter an op goes to (NativeOps.def).
+enum class Handler { Regular, Matrix, Irregular, Views, Scalar, Comm, Lowered };
+
 class ModuleEmitter {
 public:
   ModuleEmitter(llvm::Module &module, const Options &options) : module(module), options(options) {}
@@ -58,7 +65,9 @@ public:
   llvm::AllocaInst *stackSlot(llvm::Type *type, const llvm::Twine &name = "");
 
   // ---- storage -------------------------------------------------------------
+  /// Where instructions find the tile: its bytes, or the copy of those in boxes.
   llvm::Value *tilePointer(const TileInfo &tile);
+  llvm::Value *addressOf(const TileInfo &tile);
   llvm::Value *validRows(const TileInfo &tile) { return validExtent(tile, 0); }
   llvm::Value *validCols(const TileInfo &tile) { return validExtent(tile, 1); }
   /// Storage of this function that no handle names, 64-byte aligned.
@@ -69,6 +78,7 @@ public:
   void flush();
   void addNest(std::unique_ptr<NestOp> op);
   void keepInputs(NestOp &op);
+  void keepInMemory(const TileInfo &tile);
   mlir::Value pointerRoot(mlir::Value pointer);
   Access tileAccess(mlir::Value handle, Spread spread = Spread::Full);
   Access maskAccess(mlir::Value handle);
@@ -101,7 +111,6 @@ private:
   };
 
   llvm::Value *validExtent(const TileInfo &tile, unsigned axis);
-  llvm::Value *clampedExtent(mlir::Value extent, int64_t capacity);
   void resetKnownExtents(mlir::Region &region);
   void numberOps();
   /// The root's bytes are in use during `op` (in its home block: during the op around it).
@@ -111,9 +120,22 @@ private:
 
   Result emitBlock(mlir::Block &block, bool skipTerminator);
   Result emitOp(mlir::Operation &op);
+  Result emitByHandler(mlir::Operation &op, Handler handler);
   // Checks.cpp
+  void leaveIf(llvm::Value *wrong, llvm::function_ref<void()> report);
+  Result requireWithin(mlir::Operation &op, llvm::Value *number, llvm::Value *high,
+                       const llvm::Twine &subject);
+  Result requireWithin(mlir::Operation &op, mlir::Value number, int64_t high,
+                       const llvm::Twine &subject);
+  Result checkRanges(mlir::Operation &op);
+  Result checkTileRanges(mlir::Operation &op, mlir::Value handle);
+  Result checkViewRanges(mlir::Operation &op, mlir::Value view);
   void checkWindows(mlir::Operation &op);
   void checkWindow(mlir::Operation &op, mlir::pto::PartitionViewOp part);
+  // Boxes.cpp
+  Result emitInBoxes(mlir::Operation &op, llvm::function_ref<Result()> emit);
+  void copyBoxes(const TileInfo &home, bool back);
+  void placeInCopy(mlir::Operation &op);
   // Comm.cpp
   mlir::FailureOr<bool> emitComm(mlir::Operation &op);
   llvm::Value *describeAnyView(mlir::Value handle);
@@ -178,7 +200,12 @@ private:
   };
   llvm::DenseMap<mlir::Value, Extents> extents; // resized handles
   llvm::DenseMap<mlir::Value, TileView> tileViews;
-  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> clampedExtents;
+  /// Numbers that were found to be within a limit, and the block from which on.
+  llvm::DenseSet<std::tuple<void *, int64_t, mlir::Block *>> checkedRanges;
+  llvm::BasicBlock *faultExit = nullptr;
+  /// Of tiles in boxes: the copy that the current instruction works on, by home, and where in it
+  /// the parts of the tile begin.
+  llvm::DenseMap<mlir::Value, llvm::Value *> boxCopies, boxOffsets;
   std::deque<TileInfo> windows; // parts of tiles that single ops name
   std::vector<RootStorage> rootStorage;
   std::map<std::pair<unsigned, int64_t>, llvm::Value *> pointers;

@@ -80,11 +80,16 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     flush();
     mlir::Value handle = op.getNamedOperand(get ? "src" : "dst");
     const TileInfo &info = model.info(handle);
-    Value *at = larger(asIndex(op.getNamedOperand("offset")), index(0));
+    Value *at = asIndex(op.getNamedOperand("offset"));
+    if (info.inBoxes && info.home != handle)
+      return op->emitError("native target: an element of a part of a tile with boxes");
     // The linear index counts the elements of the whole tile, in its own order.
-    int64_t last = (info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride;
-    at = smaller(at, index(last));
-    Value *pointer = elementPointer(tilePointer(info), at, bytesOf(info.elem));
+    int64_t last = info.inBoxes
+                       ? info.rows * info.cols - 1
+                       : (info.rows - 1) * info.rowStride + (info.cols - 1) * info.colStride;
+    if (failed(requireWithin(*op.getOperation(), at, index(last), "the offset")))
+      return failure();
+    Value *pointer = elementPointer(addressOf(info), at, bytesOf(info.elem));
     if (get) {
       Type *type = typeOf(op->getResult(0).getType());
       if (!type)

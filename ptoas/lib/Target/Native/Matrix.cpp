@@ -195,6 +195,9 @@ bool FunctionEmitter::tryView(pto::TileOpInterface op) {
       space != pto::AddressSpace::Right)
     return false;
   tileViews.erase(dst); // a new write ends an older view
+  mlir::Value from = op.getNamedOperand("src");
+  if (tile.inBoxes || (model.isTile(from) && model.info(from).inBoxes))
+    return false; // its bytes, or those it comes from, are seen as they are
   TileView view;
   const TileInfo *source = nullptr;
   if (load) {
@@ -225,11 +228,16 @@ bool FunctionEmitter::tryView(pto::TileOpInterface op) {
   // The read happens later, behind ops that may still join the waiting group: what the group makes
   // of the source must reach memory, whatever liveness says at the group's end.
   if (source)
-    for (GroupNode &node : group.nodes)
-      if (node.op->out.tile && TileModel::overlap(*node.op->out.tile, *source) != Overlap::None)
-        node.inMemory = true;
+    keepInMemory(*source);
   tileViews[dst] = view;
   return true;
+}
+
+/// What the waiting group makes of the tile reaches its bytes: it is read after the group's end.
+void FunctionEmitter::keepInMemory(const TileInfo &tile) {
+  for (GroupNode &node : group.nodes)
+    if (node.op->out.tile && TileModel::overlap(*node.op->out.tile, tile) != Overlap::None)
+      node.inMemory = true;
 }
 
 FunctionEmitter::TileView FunctionEmitter::readTile(mlir::Value handle) {

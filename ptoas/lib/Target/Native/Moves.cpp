@@ -3,6 +3,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
+using mlir::failed;
 using mlir::failure;
 using mlir::FailureOr;
 namespace pto = mlir::pto;
@@ -30,6 +31,7 @@ Access FunctionEmitter::windowAccess(mlir::Value handle, Value *row, Value *col)
   if (r && c) {
     int64_t bytes = (r->getSExtValue() * tile.rowStride + c->getSExtValue() * tile.colStride) *
                     bytesOf(tile.elem);
+    window.rows -= r->getSExtValue();
     window.cols -= c->getSExtValue();
     if (window.exact)
       window.low += bytes;
@@ -39,22 +41,15 @@ Access FunctionEmitter::windowAccess(mlir::Value handle, Value *row, Value *col)
     window.exact = false;
     window.dynamicStart = {};
   }
+  if (window.inBoxes)
+    window.handle = {}; // not the tile itself
   access.tile = &window;
   access.base = elementPointer(access.base, offset, bytesOf(tile.elem));
   return access;
 }
 
 Access FunctionEmitter::windowAccess(mlir::Value handle, mlir::Value row, mlir::Value col) {
-  // An offset outside the tile would reach other tiles' bytes.
-  const TileInfo &tile = model.info(handle);
-  auto clamp = [&](mlir::Value at, int64_t extent) -> Value * {
-    Value *v = asIndex(at);
-    if (isa<ConstantInt>(v))
-      return v;
-    v = larger(v, index(0));
-    return smaller(v, index(extent - 1));
-  };
-  return windowAccess(handle, clamp(row, tile.rows), clamp(col, tile.cols));
+  return windowAccess(handle, asIndex(row), asIndex(col)); // inside the tile: Checks.cpp
 }
 
 namespace {
@@ -111,7 +106,7 @@ void FunctionEmitter::convertOnTheWay(pto::TileOpInterface op, NestOp &nest) {
     if (!word && !perColumn) // FP32 to itself would be rounded to whole numbers
       return from == to ? x : vb.convert(x, from, to, Round::Rint, true);
     QuantWord q = splitWord(vb, perColumn ? in[1] : vb.splat(word), perColumn);
-    Value *wide = vb.convert(x, from, Elem::F32, Round::Rint, true);
+    Value *wide = from == Elem::F32 ? x : vb.convert(x, from, Elem::F32, Round::Rint, true);
     wide = vb.b.CreateFMul(wide, q.scale);
     if (isFloat(to))
       return to == Elem::F32 ? wide : vb.convert(wide, Elem::F32, to, Round::Rint, true);
@@ -148,31 +143,29 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
     mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
     auto nest = newNest(op, dst);
     nest->in.push_back(tileAccess(src));
-    const TileInfo &from = model.info(src), &into = model.info(dst);
+    const TileInfo &from = model.info(src);
     nest->out = windowAccess(dst, op.getNamedOperand("row"), op.getNamedOperand("col"));
-    // Rows and columns that would leave the target are dropped.
-    auto room = [&](StringRef at, int64_t extent) {
-      Value *left = b.CreateSub(index(extent), asIndex(op.getNamedOperand(at)));
-      return larger(left, index(0));
-    };
-    nest->rows = smaller(validRows(from), room("row", into.rows));
-    nest->cols = smaller(validCols(from), room("col", into.cols));
+    nest->rows = validRows(from);
+    nest->cols = validCols(from);
     convertOnTheWay(op, *nest);
     addNest(std::move(nest));
     return true;
   }
   if (name == "pto.tconcat") {
     mlir::Value dst = op.getNamedOperand("dst");
-    Value *at = index(0);
+    Value *at = index(0), *all = b.CreateAdd(validCols(model.info(op.getNamedOperand("src0"))),
+                                             validCols(model.info(op.getNamedOperand("src1"))));
+    if (failed(requireWithin(*op.getOperation(), all, index(model.info(dst).cols),
+                             "the number of joined columns")))
+      return failure();
+    // The group may end between the two halves.
+    keepInMemory(model.info(op.getNamedOperand("src1")));
     for (StringRef part : {"src0", "src1"}) {
       mlir::Value src = op.getNamedOperand(part);
       auto nest = newNest(op, dst);
       nest->in.push_back(tileAccess(src));
       nest->out = windowAccess(dst, index(0), at);
-      Value *room = b.CreateSub(index(model.info(dst).cols), at);
-      if (!isa<ConstantInt>(room))
-        room = larger(room, index(0));
-      nest->cols = smaller(validCols(model.info(src)), room);
+      nest->cols = validCols(model.info(src));
       at = b.CreateAdd(at, nest->cols);
       addNest(std::move(nest));
     }

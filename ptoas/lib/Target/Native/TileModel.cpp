@@ -1,9 +1,9 @@
 //===- TileModel.cpp - what bytes the tile handles of a function stand for ===//
 //
 // CPU layout: tiles with boxes are kept dense: row by row, and in L1 column by column where boxes
-// and their insides are the other way round. Nothing on this target reads boxes, handles of
-// equal shape on equal bytes agree, and a tile read as its transpose by address or by reshape is
-// the transpose. Reshaping a boxed tile to another shape would see the difference, and is refused.
+// and their insides are the other way round. Handles of equal shape on equal bytes agree, and a
+// tile read as its transpose by address or by reshape is the transpose. Where a program reads bytes
+// in another shape or order than they were written in, the tiles are kept in boxes (BoxOrder.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "TileModel.h"
@@ -52,7 +52,7 @@ FailureOr<TileModel> TileModel::build(func::FuncOp func) {
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     return failed(model.add(*op)) ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (result.wasInterrupted())
+  if (result.wasInterrupted() || failed(model.findBoxes(func)))
     return failure();
   return model;
 }
@@ -65,6 +65,8 @@ LogicalResult TileModel::finish(Operation &op, TileInfo info) {
   info.elem = *elem;
   if (!info.validOwner)
     info.validOwner = info.handle;
+  if (!info.home)
+    info.home = info.handle;
   info.initialRows = info.validRows;
   info.initialCols = info.validCols;
   if (resized.contains(info.validOwner))
@@ -72,9 +74,6 @@ LogicalResult TileModel::finish(Operation &op, TileInfo info) {
   tiles[info.handle] = std::make_unique<TileInfo>(std::move(info));
   return success();
 }
-
-// Bytes of L1, the largest on-chip memory: level3 addresses end inside it.
-static constexpr int64_t largestMemory = 512 * 1024;
 
 LogicalResult TileModel::addAlloc(Operation &op, Value handle, pto::TileBufType type, Value addr,
                                   Value validRow, Value validCol, int64_t slots) {
@@ -131,7 +130,7 @@ LogicalResult TileModel::add(Operation &op) {
     TileInfo info = this->info(get.getSource());
     int64_t slotBytes = get.getResult().getType().getSizeInBytes();
     info.handle = get.getResult();
-    info.validOwner = {};
+    info.home = info.validOwner = {};
     std::optional<int64_t> slot = constantOf(get.getSlot());
     if (slot && info.exact) {
       info.low += *slot * slotBytes;
@@ -168,7 +167,7 @@ LogicalResult TileModel::add(Operation &op) {
                    type.getSlayout() != info.type.getSlayout();
     if (swapped) {
       // Boxes in the other order, each box the other way round: the transpose of the same bytes.
-      info.handle = op.getResult(0);
+      info.handle = info.home = op.getResult(0);
       info.type = type;
       std::swap(info.rows, info.cols);
       std::swap(info.rowStride, info.colStride);
@@ -180,15 +179,13 @@ LogicalResult TileModel::add(Operation &op) {
         info.validCols = {type.getValidCol(), {}};
       return finish(op, info);
     }
-    if (type.isBoxed() && !sameShape)
-      return op.emitError("native target: reshaping a tile with boxes from ")
-             << info.rows << "x" << info.cols << " to " << type.getRows() << "x" << type.getCols()
-             << " would read the box order, which this target does not keep";
     int64_t dense = info.colStride == 1 ? info.cols : info.rows;
     int64_t stride = info.colStride == 1 ? info.rowStride : info.colStride;
     if ((!sameShape || !sameElem) && dense != stride)
       return op.emitError("native target: a window of a tile cannot be reshaped");
     info.handle = op.getResult(0);
+    if (info.home == op.getOperand(0))
+      info.home = info.handle; // the same bytes, perhaps in another order
     ValidSign rows = info.validRows, cols = info.validCols;
     Value owner = info.validOwner;
     if (!sameShape || info.type.isColMajor() != type.isColMajor() || dense == stride)
@@ -321,6 +318,8 @@ LogicalResult TileModel::bindScales(pto::TGetScaleAddrOp op) {
 Overlap TileModel::overlap(const TileInfo &a, const TileInfo &b) {
   if (a.root != b.root || a.high <= b.low || b.high <= a.low)
     return Overlap::None;
+  if (a.inBoxes || b.inBoxes)
+    return a.handle && a.handle == b.handle ? Overlap::Same : Overlap::Unknown;
   bool comparable =
       a.exact ? b.exact : !b.exact && a.dynamicStart && a.dynamicStart == b.dynamicStart;
   if (!comparable)
@@ -350,29 +349,21 @@ Overlap TileModel::overlap(const TileInfo &a, const TileInfo &b) {
 // Liveness: a walk over structured control flow from the write
 //===----------------------------------------------------------------------===//
 
-/// Tiles written since the write in question; a read that one of them covers does not see it.
-struct TileModel::Cover {
-  llvm::SmallVector<const TileInfo *, 16> written;
-  llvm::DenseSet<Value> resizedSince;
-  bool wrapped = false; // passed a loop's back edge: run-time starts may have changed
-
-  static bool covers(const TileInfo &writer, const TileInfo &reader, const Cover &cover) {
-    if (overlap(writer, reader) != Overlap::Same)
-      return false;
-    auto atLeast = [](const ValidSign &w, const ValidSign &r, int64_t capacity) {
-      if (w == r)
-        return true;
-      int64_t need = r.constant >= 0 ? r.constant : capacity;
-      return w.constant >= 0 && w.constant >= need;
-    };
-    if (atLeast(writer.validRows, reader.validRows, reader.rows) &&
-        atLeast(writer.validCols, reader.validCols, reader.cols))
+bool TileModel::Cover::covers(const TileInfo &writer, const TileInfo &reader, const Cover &cover) {
+  if (overlap(writer, reader) != Overlap::Same)
+    return false;
+  auto atLeast = [](const ValidSign &w, const ValidSign &r, int64_t capacity) {
+    if (w == r)
       return true;
-    // The same handle, not resized in between.
-    return writer.validOwner == reader.validOwner &&
-           !cover.resizedSince.contains(writer.validOwner);
-  }
-};
+    int64_t need = r.constant >= 0 ? r.constant : capacity;
+    return w.constant >= 0 && w.constant >= need;
+  };
+  if (atLeast(writer.validRows, reader.validRows, reader.rows) &&
+      atLeast(writer.validCols, reader.validCols, reader.cols))
+    return true;
+  // The same handle, not resized in between.
+  return writer.validOwner == reader.validOwner && !cover.resizedSince.contains(writer.validOwner);
+}
 
 /// Whether a load fills the tile's valid region: the window has its extents.
 static bool fillsTile(pto::TLoadOp load, const TileInfo &tile) {
@@ -390,6 +381,17 @@ static bool fillsTile(pto::TLoadOp load, const TileInfo &tile) {
   return matches(sizes[sizes.size() - 2], tile.validRows) && matches(sizes.back(), tile.validCols);
 }
 
+/// Whether an op that only writes may leave elements of its result's valid part as they were. Masks
+/// are sized by their data, gathers, sorts and joins by what they find, transposes by their source;
+/// column reductions and ramps write one row, quantisation one value for each group.
+static bool leavesPart(StringRef name, const TileInfo &result) {
+  if (name == "pto.tci" || (name.starts_with("pto.tcol") && !name.starts_with("pto.tcolexpand")))
+    return result.validRows.constant != 1;
+  return name.starts_with("pto.tcmp") || name.starts_with("pto.tconcat") ||
+         name.starts_with("pto.tgather") || name == "pto.tsort32" || name == "pto.tmrgsort" ||
+         name == "pto.ttrans" || name == "pto.tquant.mx";
+}
+
 TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &cover) const {
   if (auto resize = dyn_cast<pto::SetValidShapeOp>(op)) {
     cover.resizedSince.insert(resize.getTile());
@@ -399,6 +401,17 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
   }
   if (isa<pto::TGetScaleAddrOp>(op))
     return Scan::Continue; // an address, no bytes
+  auto sees = [&](const TileInfo &reader) {
+    auto covered = [&] {
+      return llvm::any_of(cover.written,
+                          [&](const TileInfo *w) { return Cover::covers(*w, reader, cover); });
+    };
+    if (!cover.disagreeing)
+      return overlap(reader, tile) != Overlap::None && !covered();
+    if (disagree(homeOf(reader), homeOf(tile)) && !covered())
+      cover.disagreeing->insert(reader.home);
+    return false;
+  };
   if (auto tileOp = dyn_cast<pto::TileOpInterface>(op)) {
     const pto::TileOpInfo &facts = tileOp.getTileOpInfo();
     auto each = [&](auto wanted, auto visit) {
@@ -414,24 +427,14 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
         [](pto::OperandEffect e) {
           return e == pto::OperandEffect::Read || e == pto::OperandEffect::ReadWrite;
         },
-        [&](const TileInfo &reader) {
-          return overlap(reader, tile) != Overlap::None &&
-                 !llvm::any_of(cover.written,
-                               [&](const TileInfo *w) { return Cover::covers(*w, reader, cover); });
-        });
+        [&](const TileInfo &reader) { return sees(reader); });
     if (live)
       return Scan::Live;
     bool dead = each([](pto::OperandEffect e) { return e == pto::OperandEffect::Write; },
                      [&](const TileInfo &writer) {
-                       StringRef name = op.getName().getStringRef();
-                       // Masks are sized by their data; column reductions write one row, joins
-                       // what is counted, quantisation one value for each group.
                        if (auto load = dyn_cast<pto::TLoadOp>(op); load && !fillsTile(load, writer))
                          return false;
-                       if (name.starts_with("pto.tcmp") || name.starts_with("pto.tconcat") ||
-                           name == "pto.tquant.mx" ||
-                           (name.starts_with("pto.tcol") && !name.starts_with("pto.tcolexpand") &&
-                            writer.validRows.constant != 1))
+                       if (leavesPart(op.getName().getStringRef(), writer))
                          return false;
                        cover.written.push_back(&writer);
                        return writer.exact && Cover::covers(writer, tile, cover);
@@ -444,8 +447,7 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
             pto::GetValidShapeOp, pto::TileValidRowsOp, pto::TileValidColsOp, pto::TAssignOp>(op))
       return Scan::Continue;
     for (Value operand : op.getOperands())
-      if (auto it = tiles.find(operand);
-          it != tiles.end() && overlap(*it->second, tile) != Overlap::None)
+      if (auto it = tiles.find(operand); it != tiles.end() && sees(*it->second))
         return Scan::Live;
     return Scan::Continue;
   }
@@ -480,12 +482,16 @@ TileModel::Scan TileModel::scanRange(Block::iterator from, Block::iterator to, c
 
 bool TileModel::isLiveAfter(const TileInfo &tile, Operation *last) const {
   Cover cover;
+  return tile.inBoxes || scanFrom(tile, last, cover) == Scan::Live;
+}
+
+TileModel::Scan TileModel::scanFrom(const TileInfo &tile, Operation *last, Cover &cover) const {
   Operation *at = last;
   while (!isa<func::FuncOp>(at)) {
     Block *block = at->getBlock();
     Scan scan = scanRange(std::next(at->getIterator()), block->end(), tile, cover);
     if (scan != Scan::Continue)
-      return scan == Scan::Live;
+      return scan;
     Operation *parent = block->getParentOp();
     if (isa<scf::ForOp, scf::WhileOp>(parent)) {
       // The next iteration sees the same bytes.
@@ -497,14 +503,14 @@ bool TileModel::isLiveAfter(const TileInfo &tile, Operation *last) const {
           Scan again =
               scanRange(body.begin(), own ? std::next(at->getIterator()) : body.end(), tile, next);
           if (again == Scan::Live)
-            return true;
+            return again;
           if (again == Scan::Dead)
             break;
         }
     }
     at = parent;
   }
-  return false;
+  return Scan::Dead;
 }
 
 } // namespace ptoas::native

@@ -13,6 +13,8 @@
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include <array>
+#include <map>
 
 namespace ptoas::native {
 
@@ -27,8 +29,16 @@ struct ValidSign {
   }
 };
 
+/// Where the elements of a boxed tile lie (pto-isa 2.4), in elements from its start: (r, c) is at
+/// r / boxRows * boxRowStep + c / boxCols * boxColStep + r % boxRows * rowStep + c % boxCols *
+/// colStep.
+struct BoxOrder {
+  int64_t boxRows, boxCols, boxRowStep, boxColStep, rowStep, colStep;
+};
+
 struct TileInfo {
   mlir::Value handle;
+  mlir::Value home; // the whole tile that this one is, or is a part of
   unsigned root = 0;
   int64_t low = 0, high = 0;            // bytes of the root this tile may touch
   bool exact = true;                    // false: the start is a run-time value inside [low, high)
@@ -41,10 +51,16 @@ struct TileInfo {
   ValidSign validRows, validCols;
   ValidSign initialRows, initialCols; // at the handle's definition, also when resized later
   mlir::Value validOwner;             // handle whose run-time extents hold for this one
+  /// The bytes are in the order of boxes, because somebody sees them who shares the bytes and not
+  /// the shape: instructions work on a copy with the strides above (Boxes.cpp).
+  bool inBoxes = false;
 
   int64_t start() const { return exact ? low : dynamicDelta; }
   int64_t rowBytes() const { return rowStride * bytesOf(elem); }
 };
+
+/// Bytes of L1, the largest on-chip memory: level3 addresses end inside it.
+inline constexpr int64_t largestMemory = 512 * 1024;
 
 /// How two accesses to tiles lie to each other.
 enum class Overlap {
@@ -72,16 +88,33 @@ public:
 
   static Overlap overlap(const TileInfo &a, const TileInfo &b);
 
+  static BoxOrder boxOrder(mlir::pto::TileBufType type);
+
   /// Whether an op after `last`, in any order control flow allows, may see the bytes that the
   /// write to `tile` left. Ops before `first` in the same block matter only through loops.
   bool isLiveAfter(const TileInfo &tile, mlir::Operation *last) const;
 
 private:
   enum class Scan { Continue, Dead, Live };
-  struct Cover;
+  /// Tiles written since the write in question; a read that one of them covers does not see it.
+  struct Cover {
+    llvm::SmallVector<const TileInfo *, 16> written;
+    llvm::DenseSet<mlir::Value> resizedSince;
+    /// When set: homes of readers that take the bytes for other elements, and the scan goes on.
+    llvm::DenseSet<mlir::Value> *disagreeing = nullptr;
+    static bool covers(const TileInfo &writer, const TileInfo &reader, const Cover &cover);
+  };
   Scan scanRange(mlir::Block::iterator from, mlir::Block::iterator to, const TileInfo &tile,
                  Cover &cover) const;
   Scan scanOp(mlir::Operation &op, const TileInfo &tile, Cover &cover) const;
+  const TileInfo &homeOf(const TileInfo &tile) const { return info(tile.home); }
+  /// From behind `last`, in any order control flow allows.
+  Scan scanFrom(const TileInfo &tile, mlir::Operation *last, Cover &cover) const;
+  // BoxOrder.cpp
+  mlir::LogicalResult findBoxes(mlir::func::FuncOp func);
+  llvm::DenseSet<unsigned> rootsInDoubt() const;
+  mlir::LogicalResult keepBoxes(llvm::DenseSet<mlir::Value> homes);
+  static bool disagree(const TileInfo &a, const TileInfo &b);
   mlir::LogicalResult add(mlir::Operation &op);
   mlir::LogicalResult addAlloc(mlir::Operation &op, mlir::Value handle, mlir::pto::TileBufType type,
                                mlir::Value addr, mlir::Value validRow, mlir::Value validCol,

@@ -46,7 +46,7 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
       view.base = elementPointer(view.base, offset, bytesOf(view.elem));
     }
     for (auto [i, size] : enumerate(part.getSizes()))
-      view.sizes[i] = larger(asIndex(size), index(0));
+      view.sizes[i] = asIndex(size);
     views[part.getResult()] = std::move(view);
     return true;
   }
@@ -65,18 +65,14 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
     const TileInfo &tile = model.info(resize.getTile());
     validRows(tile);
     Extents &e = extents[tile.validOwner];
-    Value *wanted[2] = {asIndex(resize.getValidRow()), asIndex(resize.getValidCol())};
-    int64_t capacity[2] = {tile.rows, tile.cols};
+    mlir::Value wanted[2] = {resize.getValidRow(), resize.getValidCol()};
+    // An extent beyond the tile would reach other tiles' bytes.
+    if (failed(requireWithin(op, wanted[0], tile.rows, validRowsText)) ||
+        failed(requireWithin(op, wanted[1], tile.cols, validColsText)))
+      return failure();
     for (unsigned axis : {0u, 1u}) {
-      Value *v = wanted[axis];
-      if (auto c = constant(v)) {
-        v = index(std::clamp<int64_t>(*c, 0, capacity[axis]));
-      } else {
-        // An extent beyond the tile would reach other tiles' bytes.
-        v = larger(smaller(v, index(capacity[axis])), index(0));
-      }
-      e.known[axis] = v;
-      b.CreateStore(v, e.slot[axis]);
+      e.known[axis] = asIndex(wanted[axis]);
+      b.CreateStore(e.known[axis], e.slot[axis]);
     }
     return true;
   }
@@ -92,39 +88,36 @@ FailureOr<bool> FunctionEmitter::emitViews(mlir::Operation &op) {
   }
   if (op.getNumResults() != 1 || !model.isTile(op.getResult(0)))
     return false;
-  // A tile handle. Starts that are run-time values are computed here, once.
+  // A tile handle. Starts that are run-time values are computed here, once; that they lie where
+  // they may is checked before the first use (Checks.cpp).
   const TileInfo &tile = model.info(op.getResult(0));
-  if (!tile.exact && tile.dynamicStart == op.getResult(0)) {
+  if (tile.inBoxes && tile.home != tile.handle) {
+    placeInCopy(op);
+  } else if (!tile.exact && tile.dynamicStart == op.getResult(0)) {
     Value *start = nullptr;
     if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
-      int64_t count = cast<pto::MultiTileBufType>(get.getSource().getType()).getCount();
-      Value *slot = larger(asIndex(get.getSlot()), index(0));
-      slot = smaller(slot, index(count - 1));
-      start = b.CreatePtrAdd(tilePointer(model.info(get.getSource())),
-                             b.CreateMul(slot, index(tile.type.getSizeInBytes())));
+      start =
+          b.CreatePtrAdd(addressOf(model.info(get.getSource())),
+                         b.CreateMul(asIndex(get.getSlot()), index(tile.type.getSizeInBytes())));
     } else if (isa<pto::SubviewOp, pto::SubsetOp>(op)) {
       const TileInfo &whole = model.info(op.getOperand(0));
-      // The window must lie inside its tile.
-      auto clamp = [&](mlir::Value at, int64_t room) {
-        Value *v = larger(asIndex(at), index(0));
-        return smaller(v, index(std::max<int64_t>(room, 0)));
-      };
-      Value *at =
-          b.CreateMul(clamp(op.getOperand(1), whole.rows - tile.rows), index(whole.rowStride));
-      at = b.CreateAdd(
-          at, b.CreateMul(clamp(op.getOperand(2), whole.cols - tile.cols), index(whole.colStride)));
+      Value *at = b.CreateMul(asIndex(op.getOperand(1)), index(whole.rowStride));
+      at = b.CreateAdd(at, b.CreateMul(asIndex(op.getOperand(2)), index(whole.colStride)));
       start = elementPointer(tilePointer(whole), at, bytesOf(whole.elem));
     } else {
       mlir::Value addr = isa<pto::TAssignOp>(op) ? op.getOperand(1) : op.getOperand(0);
-      Value *at = larger(asIndex(addr), index(0));
-      int64_t room = model.roots()[tile.root].bytes - tile.type.getSizeInBytes();
-      at = smaller(at, index(room));
-      start = b.CreatePtrAdd(rootPointer(tile.root), at);
+      start = b.CreatePtrAdd(rootPointer(tile.root), asIndex(addr));
     }
     dynamicStarts[op.getResult(0)] = start;
   }
-  if (model.isResized(tile.validOwner))
+  if (model.isResized(tile.validOwner)) {
+    if (tile.validOwner == tile.handle)
+      for (auto [sign, capacity, text] : {std::tuple(&tile.initialRows, tile.rows, validRowsText),
+                                          std::tuple(&tile.initialCols, tile.cols, validColsText)})
+        if (sign->value && failed(requireWithin(op, sign->value, capacity, text)))
+          return failure();
     validRows(tile); // sets up the slots where they dominate every use
+  }
   return true;
 }
 

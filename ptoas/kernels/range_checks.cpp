@@ -1,0 +1,19 @@
+//===- range_checks.cpp - numbers that would reach foreign memory ---------===//
+#include "ptoas/Target/Native/Cluster.h"
+
+using ptoas::Cluster;
+using ptoas::Place;
+
+/// An extent, offset, slot or address of the running program is not between 0 and `high`
+/// (INT64_MAX: only not negative). `what`: place, instruction, and what the number is.
+extern "C" __attribute__((visibility("default"), used)) void
+pto_range_failed(Place *place, const char *what, int64_t number, int64_t high) {
+  std::string message = std::string(what) + " is " + std::to_string(number);
+  if (high == INT64_MAX)
+    message += ", which must not be negative";
+  else if (high < 0)
+    message += ", but nothing fits there";
+  else
+    message += ", which must be between 0 and " + std::to_string(high);
+  Cluster::report(place, message);
+}
