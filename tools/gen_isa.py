@@ -55,6 +55,14 @@ PYTHON_NAMES = {
     "reserve_buffer": "reserve_buffer",
     "import_reserved_buffer": "import_peer_buffer",
     "alloc_tile": "create_tile",
+    "subview": "slice",
+    "tinsert": "assemble",
+    "declare_local_array": "array.create",
+    "local_array_get": "array.get_element",
+    "local_array_set": "array.update_element",
+    "syncall": "system.syncall",
+    "barrier": "system.bar_all",
+    "fence.barrier_all": "system.fence",
 }
 
 BITS = {

@@ -21,14 +21,6 @@ struct EmissionTest : testing::Test {
     context.loadAllAvailableDialects();
   }
 
-  std::vector<OperationName> ops() {
-    std::vector<OperationName> names;
-    for (RegisteredOperationName name : context.getRegisteredOperations())
-      if (name.getDialectNamespace() == "pto")
-        names.push_back(name);
-    return names;
-  }
-
   MLIRContext context{MLIRContext::Threading::DISABLED};
 };
 
@@ -37,34 +29,7 @@ std::string readFile(const std::filesystem::path &path) {
   text << std::ifstream(path).rdbuf();
   return text.str();
 }
-
-// Threads of the vector core are started by no instruction of the headers.
-bool hasNoForm(OperationName name) { return name.getStringRef() == "pto.section.simt"; }
 } // namespace
-
-TEST_F(EmissionTest, EveryOpHasAForm) {
-  for (OperationName name : ops())
-    if (!hasNoForm(name))
-      EXPECT_TRUE(ptoas::cpp::hasForm(name)) << name.getStringRef().str();
-  EXPECT_GT(ops().size(), 220u);
-}
-
-TEST_F(EmissionTest, EveryOpHasAGoldenTest) {
-  std::string text;
-  for (const auto &file : std::filesystem::directory_iterator(PTOAS_EMISSION_DIR))
-    if (file.path().extension() == ".pto")
-      text += readFile(file.path());
-  for (OperationName name : ops()) {
-    std::string word = name.getStringRef().str();
-    bool found = false;
-    for (size_t at = text.find(word); at != std::string::npos && !found;
-         at = text.find(word, at + 1)) {
-      char next = text[at + word.size()];
-      found = !isalnum(next) && next != '_' && next != '.';
-    }
-    EXPECT_TRUE(found) << word << " has no test in ptoas/test/emission";
-  }
-}
 
 // Names come from the module, never from addresses: a second context has other ones.
 TEST_F(EmissionTest, SameInputSameBytes) {

@@ -12,7 +12,9 @@
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Runner.h"
+#include "ptoas/Target/Cpp/Cpp.h"
 #include "ptoas/Target/Native/Native.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cstring>
@@ -99,12 +101,26 @@ static void copyText(const std::string &text, char *to, int size) {
   to[size - 1] = 0;
 }
 
-/// The ops with native code, one per line.
+/// Names of pto ops, one per line: those with native code; of the dialect; with a C++ form.
 EXPORTED void native_ops(char *names, int size) {
+  copyText(llvm::join(nativeOps(), "\n"), names, size);
+}
+
+static std::string dialectOps(llvm::function_ref<bool(mlir::OperationName)> counts) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::pto::PTODialect>();
   std::string lines;
-  for (const std::string &name : nativeOps())
-    lines += name + "\n";
-  copyText(lines, names, size);
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations())
+    if (name.getDialectNamespace() == "pto" && counts(name))
+      lines += name.stripDialect().str() + "\n";
+  return lines;
+}
+EXPORTED void dialect_ops(char *names, int size) {
+  copyText(dialectOps([](mlir::OperationName) { return true; }), names, size);
+}
+EXPORTED void cpp_ops(char *names, int size) {
+  copyText(dialectOps([](mlir::OperationName name) { return ptoas::cpp::hasForm(name); }), names,
+           size);
 }
 
 /// A compiled kernel, or null with what is wrong in `message`. On success `message` has one line

@@ -287,8 +287,8 @@ def module(arch: str, functions: list[str]) -> str:
     return f'module attributes {{pto.target_arch = "{arch}"}} {{\n{"".join(functions)}}}\n'
 
 
-def ops() -> set[str]:
-    """Names of the pto ops that the native target dispatches."""
+def ops(side: str = "native") -> set[str]:
+    """Names of the pto ops that the native target dispatches, the dialect registers, or "cpp" emits."""
     names = ctypes.create_string_buffer(1 << 16)
-    _binding.native_ops(names, len(names))
+    _binding[f"{side}_ops"](names, len(names))
     return set(names.value.decode().split())
