@@ -195,10 +195,11 @@ private:
     OwningOpRef<ModuleOp> copy = module.clone();
     PtoOptions form;
     form.textForm = true;
+    form.a5 = StringRef(options.platform).starts_with("a5");
     form.reuseOperands = tight;
     if (failed(tileMatmulL0(*copy, tight)) || failed(lowerToPTO(*copy, form)))
       return texts;
-    StringRef arch = StringRef(options.platform).starts_with("a5") ? "a5" : "a2a3";
+    StringRef arch = form.a5 ? "a5" : "a2a3";
     for (auto func : copy->getOps<func::FuncOp>()) {
       auto type = func->getAttrOfType<StringAttr>("pypto.func_type");
       if (!type || (type != "InCore" && type != "AIC" && type != "AIV"))

@@ -41,8 +41,8 @@ void PtoEmitter::copyInto(Value source, Value result) {
     return;
   // The result's handle is made now, so that the copy has a place to go.
   if (storage.buffers()[to].values.size() == 1)
-    shared[to] = allocate(cast<TileType>(result.getType()), index(shapeOf(result.getType())[0]),
-                          index(shapeOf(result.getType())[1]), flatBuffers.contains(to));
+    shared[to] = allocate(formOf(cast<TileType>(result.getType()), to),
+                          index(shapeOf(result.getType())[0]), index(shapeOf(result.getType())[1]));
   copy(tile(source), sharedHandle(to));
 }
 
@@ -75,6 +75,25 @@ Value PtoEmitter::constantElement(Attribute value, Type element) {
 
 Value PtoEmitter::scalarFor(Value value, Type element) {
   return castScalar(mapped(value), value.getType(), element);
+}
+
+Value PtoEmitter::withoutGaps(Value value) {
+  Tile from = tile(value);
+  Value base = value;
+  bool gaps = false;
+  while (Operation *def = base.getDefiningOp()) {
+    if (!isa<SliceOp, SetValidShapeOp>(def))
+      break;
+    if (auto slice = dyn_cast<SliceOp>(def))
+      gaps |= shapeOf(slice.getInput().getType())[1] != shapeOf(slice.getType())[1];
+    base = def->getOperand(0);
+  }
+  if (!gaps)
+    return from.handle;
+  Value handle =
+      allocate(physical(cast<TileType>(value.getType()), /*flat=*/true), from.rows, from.cols);
+  copy(from, handle);
+  return handle;
 }
 
 LogicalResult PtoEmitter::emitView(Operation *op) {
@@ -120,21 +139,7 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
     tiles[op->getResult(0)] = {narrowed(from.handle, r, c), r, c};
     return success();
   }
-  // Another shape of the same bytes: a window with gaps is copied first.
-  Value base = op->getOperand(0);
-  bool gaps = false;
-  while (Operation *def = base.getDefiningOp()) {
-    if (!isa<SliceOp, SetValidShapeOp>(def))
-      break;
-    if (auto slice = dyn_cast<SliceOp>(def))
-      gaps |= shapeOf(slice.getInput().getType())[1] != shapeOf(slice.getType())[1];
-    base = def->getOperand(0);
-  }
-  Value handle = from.handle;
-  if (gaps) {
-    handle = allocate(sourceType, from.rows, from.cols, /*flat=*/true);
-    copy(from, handle);
-  }
+  Value handle = withoutGaps(op->getOperand(0));
   Value validRows = index(rows), validCols = index(cols);
   if (isa<TransposeViewOp>(op)) {
     validRows = from.cols;
@@ -430,6 +435,8 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     instruction(name, operands, attr("rounds", b.getI64IntegerAttr(random.getRounds())));
     return success();
   }
+  if (family == "binary" && needsHalves(name, element))
+    return emitInHalves(op, name);
   if (family == "binary" || family == "ternary") {
     SmallVector<Value> operands;
     SmallVector<NamedAttribute> attrs;
@@ -564,7 +571,7 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
       return success();
     }
     auto scratch = cast<TileType>(op->getOperand(1).getType());
-    Value tmp = allocate(scratch, positions.rows, positions.cols, /*flat=*/false);
+    Value tmp = allocate(physical(scratch, /*flat=*/false), positions.rows, positions.cols);
     instruction(name, {x.handle, positions.handle, tmp, to}, {}, {1, 1, 0, 1, 1, 0});
     return success();
   }

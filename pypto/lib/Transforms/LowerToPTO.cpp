@@ -199,6 +199,15 @@ void PtoEmitter::findTileForms() {
         least = std::min(least, bytes);
       }
   });
+  if (!options.a5)
+    return;
+  // Its compare instruction has a mask of the operands' shape, of which it fills the bits.
+  old.walk([&](CmpOp op) {
+    if (auto mask = dyn_cast<TileType>(op.getType()))
+      maskColumns[storage.bufferOf(op.getResult())] =
+          formOf(cast<TileType>(op.getLhs().getType()), storage.bufferOf(op.getLhs()))
+              .getShape()[1];
+  });
 }
 
 TileType PtoEmitter::physical(TileType type, bool flat) const {
@@ -232,10 +241,18 @@ TileType PtoEmitter::physical(TileType type, bool flat) const {
   }
 }
 
-Value PtoEmitter::allocate(TileType type, Value rows, Value cols, bool flat) {
+TileType PtoEmitter::formOf(TileType type, unsigned buffer) const {
+  type = physical(type, flatBuffers.contains(buffer));
+  auto mask = maskColumns.find(buffer);
+  return mask == maskColumns.end() ? type
+                                   : TileType::get({type.getShape()[0], mask->second},
+                                                   type.getElementType(), type.getMemorySpace());
+}
+
+Value PtoEmitter::allocate(TileType type, Value rows, Value cols) {
   auto r = constantOf(rows), c = constantOf(cols);
-  auto buffer = bufferType(physical(type, flat), r.value_or(ShapedType::kDynamic),
-                           c.value_or(ShapedType::kDynamic));
+  auto buffer =
+      bufferType(type, r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic));
   return pto::AllocTileOp::create(b, loc, buffer, Value(), r ? Value() : rows, c ? Value() : cols);
 }
 
@@ -254,8 +271,8 @@ Value PtoEmitter::sharedHandle(unsigned number) {
       same &= validShapeOf(value.getType()) == valid;
     if (!same)
       valid = buffer.type.getShape();
-    handle = allocate(cast<TileType>(buffer.values.front().getType()), index(valid[0]),
-                      index(valid[1]), flatBuffers.contains(number));
+    handle = allocate(formOf(cast<TileType>(buffer.values.front().getType()), number),
+                      index(valid[0]), index(valid[1]));
   }
   return handle;
 }
@@ -278,7 +295,7 @@ PtoEmitter::Tile &PtoEmitter::define(Value result, Value rows, Value cols) {
   if (storage.buffers()[number].values.size() > 1)
     handle = narrowed(sharedHandle(number), rows, cols);
   else
-    handle = allocate(type, rows, cols, flatBuffers.contains(number));
+    handle = allocate(formOf(type, number), rows, cols);
   return tiles[result] = {handle, rows, cols};
 }
 

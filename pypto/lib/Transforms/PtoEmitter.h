@@ -2,7 +2,7 @@
 //
 // LowerToPTO.cpp: signature, buffers, control flow.
 // EmitMemory.cpp: global memory (BlockedLayout.cpp: in NZ blocks).
-// EmitTileOps.cpp: instructions.
+// EmitTileOps.cpp: instructions (EmitLogic.cpp: bitwise ones on narrower elements).
 //
 //===----------------------------------------------------------------------===//
 #ifndef PYPTO_LIB_TRANSFORMS_PTOEMITTER_H
@@ -110,7 +110,9 @@ private:
   /// counts its elements through.
   TileType physical(TileType type, bool flat) const;
   void findTileForms();
-  Value allocate(TileType type, Value rows, Value cols, bool flat);
+  /// `physical` of the tiles in a buffer.
+  TileType formOf(TileType type, unsigned buffer) const;
+  Value allocate(TileType physicalType, Value rows, Value cols);
   Value sharedHandle(unsigned buffer);
   Tile &define(Value result, Value rows, Value cols);
   Value narrowed(Value handle, Value rows, Value cols);
@@ -119,8 +121,15 @@ private:
   // Instructions (EmitTileOps.cpp).
   mlir::LogicalResult emitTileOp(Operation *op, const OpRow *row);
   mlir::LogicalResult emitView(Operation *op);
+  /// The tile's handle; a window with gaps between its rows is copied first.
+  Value withoutGaps(Value value);
   mlir::LogicalResult emitProduct(Operation *op, const OpRow *row);
   mlir::LogicalResult emitAssemble(AssembleOp op);
+  /// and, or, xor of 32-bit elements in the text form for A2/A3, which has them on 8 and 16 bits
+  /// (EmitLogic.cpp).
+  bool needsHalves(llvm::StringRef mnemonic, mlir::Type element) const;
+  mlir::LogicalResult emitInHalves(Operation *op, llvm::StringRef mnemonic);
+  Value asHalves(Value handle, Value rows, Value cols);
   mlir::LogicalResult emitSystem(Operation *op);
   Operation *instruction(llvm::StringRef mnemonic, mlir::ValueRange operands,
                          Ref<mlir::NamedAttribute> attrs = {}, Ref<int32_t> segments = {});
@@ -151,7 +160,8 @@ private:
   llvm::DenseMap<Value, Tile> tiles;
   llvm::DenseMap<Value, Value> arrays;
   llvm::DenseMap<unsigned, Value> shared;
-  llvm::DenseSet<unsigned> flatBuffers;        // read as other shapes or by position in the tile
+  llvm::DenseSet<unsigned> flatBuffers;          // read as other shapes or by position in the tile
+  llvm::DenseMap<unsigned, int64_t> maskColumns; // of masks as wide as what is compared
   llvm::DenseMap<int64_t, int64_t> leastBytes; // columns -> of the narrowest element of such tiles
   std::map<int64_t, Value> constants;          // every number may occur, DenseMap reserves two
   llvm::DenseMap<unsigned, Memory> memories;

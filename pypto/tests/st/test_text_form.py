@@ -66,6 +66,53 @@ def other_rows(x: pl.Tensor[[7, 5], F32], y: pl.Out[pl.Tensor[[5, 7], F32]]):
     return y
 
 
+@pl.jit
+def wide_bits(
+    x: pl.Tensor[[16, 40], I32],
+    z: pl.Tensor[[16, 40], I32],
+    y: pl.Out[pl.Tensor[[16, 40], I32]],
+):  # A2/A3 has and, or, xor on 16 bits
+    with pl.at(level=CORE):
+        a, b = x[0:16, 0:40], z[0:16, 0:40]
+        t = pl.xor(pl.or_(a, pl.ands(b, 65535)), pl.and_(a, b))
+        left = pl.slice(t, [16, 24], [0, 8])
+        y[0:16, 0:40] = pl.ors(t, 1 << 30)
+        y[0:16, 0:24] = pl.xors(left, -5)
+    return y
+
+
+@pl.jit
+def column_bits(x: pl.Tensor[[24, 1], I32], y: pl.Out[pl.Tensor[[24, 1], I32]]):
+    with pl.at(level=CORE):
+        t = pl.load(x, [0, 0], [24, 1], valid_shape=[19, 1])
+        y = pl.store(pl.ands(t, 255), [0, 0], y)
+    return y
+
+
+@pl.jit
+def larger_of(
+    x: pl.Tensor[[16, 64], F32],
+    z: pl.Tensor[[16, 64], F32],
+    y: pl.Out[pl.Tensor[[16, 64], F32]],
+):  # A5 compares into a mask of the operands' shape
+    with pl.at(level=CORE):
+        a, b = pl.load(x, [0, 0], [16, 64]), pl.load(z, [0, 0], [16, 64])
+        tmp = pl.create_tile([1, 32], dtype=pl.UINT8)
+        y = pl.store(pl.sel(pl.cmp(a, b, cmp_type="gt"), a, b, tmp), [0, 0], y)
+    return y
+
+
+def bits(x, z, y):
+    t = (x | z & 65535) ^ (x & z)
+    out = t | 1 << 30
+    out[:, :24] = t[:, 8:32] ^ -5
+    return out
+
+
+def integers(*shape):
+    return torch.randint(-(2**31), 2**31, shape).int()
+
+
 def bf16(*shape):
     return torch.randn(*shape).bfloat16()
 
@@ -96,33 +143,51 @@ CASES = [
         lambda: (torch.rand(3, 9) + 0.1, torch.zeros(3, 9)),
         lambda x, y: x / x.amax(1, keepdim=True) - x.sum(0, keepdim=True),
     ),
+    (wide_bits, lambda: (integers(16, 40), integers(16, 40), torch.zeros(16, 40).int()), bits),
+    (
+        column_bits,
+        lambda: (integers(24, 1), torch.zeros(24, 1).int()),
+        lambda x, y: torch.cat([x[:19] & 255, torch.zeros(5, 1).int()]),
+    ),
+    (
+        larger_of,
+        lambda: (torch.randn(16, 64), torch.randn(16, 64), torch.zeros(16, 64)),
+        lambda x, z, y: torch.maximum(x, z),
+    ),
 ]
 
 
-def text_of(program, args, folder):
+def text_of(program, args, folder, platform="a2a3sim"):
     """Its only kernel's text, and what the assembler has against it."""
     _compile_artifact(
-        program, *args, contract=ArtifactExecutionMode.PROGRAM, output_dir=str(folder)
+        program,
+        *args,
+        contract=ArtifactExecutionMode.PROGRAM,
+        platform=platform,
+        output_dir=str(folder),
     )
     problems = folder / "report/codegen_errors.txt"
     (text,) = (folder / "ptoas").glob("*.pto")
     return text.read_text(), problems.read_text() if problems.exists() else ""
 
 
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
 @pytest.mark.parametrize(
     ("program", "inputs", "reference"), CASES, ids=lambda c: getattr(c, "__name__", None)
 )
-def test_the_text_computes_what_the_program_says(program, inputs, reference, tmp_path):
+def test_the_text_computes_what_the_program_says(program, inputs, reference, platform, tmp_path):
     torch.manual_seed(2)
     args = inputs()
     wanted = reference(*args)
-    text, problems = text_of(program, args, tmp_path)
+    text, problems = text_of(program, args, tmp_path, platform)
     assert not problems
     run_pto(text, *args)
-    torch.testing.assert_close(args[-1].float(), wanted.float(), rtol=1e-4, atol=1e-4)
+    close = {"rtol": 1e-4, "atol": 1e-4} if wanted.is_floating_point() else {"rtol": 0, "atol": 0}
+    torch.testing.assert_close(args[-1].double(), wanted.double(), **close)
     args[-1].zero_()
     program(*args)
-    torch.testing.assert_close(args[-1].float(), wanted.float(), rtol=1e-4, atol=1e-4)
+    close = {"rtol": 1e-4, "atol": 1e-4} if wanted.is_floating_point() else {"rtol": 0, "atol": 0}
+    torch.testing.assert_close(args[-1].double(), wanted.double(), **close)
 
 
 def test_a_view_that_no_memory_has_is_said(tmp_path):

@@ -33,6 +33,8 @@ struct PtoOptions {
   /// What the text contract wants where native code is better off without: physical extents that
   /// are whole boxes, the kind of core, no C entry.
   bool textForm = false;
+  /// The architecture of the text.
+  bool a5 = false;
   /// Results take over the buffers of operands: for kernels that do not fit otherwise.
   bool reuseOperands = false;
 };

@@ -4,6 +4,7 @@
 #include "Fault.h"
 #include "Interrupt.h"
 #include "Scalar.h"
+#include "support/PythonThreads.h"
 #include "support/Trace.h"
 
 #include <algorithm>
@@ -288,9 +289,11 @@ bool Program::run(std::span<const Argument> arguments) const {
   int32_t code;
   {
     Interruptible interruptible(worker);
-    Py_BEGIN_ALLOW_THREADS;
-    code = simpler_run(worker, entry, tensors, tensorCount, scalars, scalarCount);
-    Py_END_ALLOW_THREADS;
+    if (PyErr_CheckSignals() != 0) // Ctrl-C before: the run would not see it
+      return false;
+    pto::python::GilRelease release;
+    code = simpler_run_since(worker, interruptible.before(), entry, tensors, tensorCount, scalars,
+                             scalarCount);
   }
   if (begin)
     pto::trace::add("call", name, begin, pto::trace::now());

@@ -73,7 +73,8 @@ SimplerWorker *workerOf(const std::string &arch) {
 Interruptible::Interruptible(SimplerWorker *worker) {
   // Python code may have set its own handler since the last run: look each time (0.1 us).
   install();
-  activeRuns.fetch_add(1, std::memory_order_relaxed);
+  activeRuns.fetch_add(1);
+  before_ = simpler_worker_interrupts(worker);
 }
 
 Interruptible::~Interruptible() { activeRuns.fetch_sub(1, std::memory_order_relaxed); }

@@ -19,6 +19,11 @@ public:
   ~Interruptible();
   Interruptible(const Interruptible &) = delete;
   Interruptible &operator=(const Interruptible &) = delete;
+  /// The worker's interrupts before, for simpler_run_since.
+  uint64_t before() const { return before_; }
+
+private:
+  uint64_t before_;
 };
 
 } // namespace pypto::core

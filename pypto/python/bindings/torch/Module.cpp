@@ -7,6 +7,7 @@
 #include "Pch.h"
 
 #include "Ops.h"
+#include "support/PythonThreads.h"
 
 #include <cstring>
 
@@ -267,7 +268,7 @@ PyObject *launchArguments(PyObject *object, Kernel &kernel, PyObject *const *arg
   const Specialisation *known = kernel.findCurrent(values);
   const Specialisation *program;
   {
-    pybind11::gil_scoped_release released;
+    pto::python::GilRelease released;
     program = &launch(kernel, values, device, known);
   }
   if (program->returns.empty())

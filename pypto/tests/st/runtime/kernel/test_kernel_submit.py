@@ -49,8 +49,9 @@ class Stream:
         while True:
             event, function = self.queue.get()
             event.synchronize()
+            del event  # torch asks for the GIL again here: not when the run has ended, and with it perhaps the program
             function()
-            del event, function
+            del function
 
 def task_args(frame):
     from simpler.buffer import Buffer
