@@ -95,3 +95,13 @@ module attributes {pto.target_arch = "a5"} {
     return
   }
 }
+
+// -----
+// The order that run-time ids and buffer tokens make is not known.
+module attributes {pto.target_arch = "a5"} {
+  func.func @unknown(%i: index) {
+    // expected-warning @below {{order of instructions not checked: 'pto.set_flag_dyn' is beyond the check}}
+    pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %i]
+    return
+  }
+}
