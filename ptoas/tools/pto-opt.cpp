@@ -1,14 +1,14 @@
 //===- pto-opt.cpp - run passes over `.pto` text or bytecode ----------------===//
 #include "InputLimits.h"
+#include "Places.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Bytecode.h"
+#include "ptoas/Driver/OutputFile.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -28,7 +28,9 @@ static std::unique_ptr<llvm::MemoryBuffer> decode(const llvm::MemoryBuffer &byte
     return nullptr;
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os, OpPrintingFlags().enableDebugInfo().assumeVerified(false).printGenericOpForm());
+  // Without places of its own an operation has the one in this text.
+  OpPrintingFlags flags = OpPrintingFlags().assumeVerified(false).printGenericOpForm();
+  module->print(os, flags.enableDebugInfo(ptoas::isEverythingPlaced(*module)));
   return llvm::MemoryBuffer::getMemBufferCopy(text, bytes.getBufferIdentifier());
 }
 
@@ -57,12 +59,11 @@ int main(int argc, char **argv) {
     if (failed(ptoas::checkText(sources, context)))
       return 1;
   }
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &problem);
-  if (!file)
-    return fail(problem);
-  if (failed(MlirOptMain(file->os(), std::move(buffer), registry,
-                         MlirOptMainConfig::createFromCLOptions())))
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (failed(
+          MlirOptMain(os, std::move(buffer), registry, MlirOptMainConfig::createFromCLOptions())))
     return 1;
-  file->keep();
-  return 0;
+  problem = ptoas::writeOutput(output, [&](llvm::raw_ostream &file) { file << text; });
+  return problem.empty() ? 0 : fail(problem);
 }

@@ -10,8 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "GuardedMemory.h"
+#include "InputLimits.h"
 #include "Npy.h"
-#include "mlir/Support/FileUtilities.h"
+#include "ptoas/Driver/OutputFile.h"
 #include "ptoas/Driver/Runner.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
@@ -160,19 +161,16 @@ static llvm::Error readArguments(const ptoas::Runner &runner, std::vector<Argume
 }
 
 // Chrome's trace format: one process, what was done one after the other.
-static llvm::Error writeTrace(StringRef path, const std::vector<TraceSpan> &spans) {
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (code)
-    return llvm::createStringError(code, path + ": " + code.message());
-  file << "{\"traceEvents\":[\n";
-  for (const TraceSpan &span : spans)
-    file << (&span == &spans.front() ? "" : ",\n")
-         << llvm::format(
-                "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f}",
-                span.name.c_str(), span.start, span.end - span.start);
-  file << "\n],\"displayTimeUnit\":\"ns\"}\n";
-  return llvm::Error::success();
+static std::string writeTrace(StringRef path, const std::vector<TraceSpan> &spans) {
+  return ptoas::writeOutput(path, [&](llvm::raw_ostream &file) {
+    file << "{\"traceEvents\":[\n";
+    for (const TraceSpan &span : spans)
+      file << (&span == &spans.front() ? "" : ",\n")
+           << llvm::format(
+                  "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f}",
+                  span.name.c_str(), span.start, span.end - span.start);
+    file << "\n],\"displayTimeUnit\":\"ns\"}\n";
+  });
 }
 
 static int run() {
@@ -205,7 +203,7 @@ static int run() {
     return spans.back().end - spans.back().start;
   };
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(input, &message);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = ptoas::openInput(input, message);
   if (!buffer)
     return fail("could not open input file: " + message);
   std::unique_ptr<ptoas::Runner> runner =
@@ -246,8 +244,8 @@ static int run() {
     llvm::outs().flush();
   }
   if (!tracePath.empty())
-    if (llvm::Error error = writeTrace(tracePath, spans))
-      return fail(llvm::toString(std::move(error)));
+    if (std::string problem = writeTrace(tracePath, spans); !problem.empty())
+      return fail(problem);
   return 0;
 }
 

@@ -10,10 +10,9 @@
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/InjectBarriers.h"
+#include "ptoas/Driver/OutputFile.h"
 #include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -63,44 +62,9 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-static int finish(llvm::raw_fd_ostream &stream, llvm::StringRef path) {
-  stream.flush();
-  if (!stream.has_error())
-    return 0;
-  std::string reason = stream.error().message();
-  stream.clear_error();
-  return fail("cannot write '" + path + "': " + reason);
-}
-
-// A file appears complete or not at all: it is written beside its place and renamed. Devices and
-// pipes are written as they are.
 static int write(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> print) {
-  if (path == "-") {
-    print(llvm::outs());
-    return finish(llvm::outs(), path);
-  }
-  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path)) {
-    std::error_code error;
-    llvm::raw_fd_ostream stream(path, error);
-    if (error)
-      return fail("cannot write '" + path + "': " + error.message());
-    print(stream);
-    return finish(stream, path);
-  }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    print(os);
-    return llvm::Error::success();
-  });
-  if (!error)
-    return 0;
-  // The error may name the path once more.
-  std::string reason = llvm::toString(std::move(error));
-  llvm::StringRef rest = reason;
-  for (llvm::StringRef mark : {"'", "\""})
-    if (rest.consume_front((mark + path + mark + ": ").str()))
-      break;
-  rest.consume_front((path + ": ").str());
-  return fail("cannot write '" + path + "': " + rest);
+  std::string problem = ptoas::writeOutput(path, print);
+  return problem.empty() ? 0 : fail(problem);
 }
 
 static void printModule(mlir::ModuleOp module, llvm::raw_ostream &os) {

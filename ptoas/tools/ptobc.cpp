@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Bytecode.h"
-#include "llvm/Support/FileSystem.h"
+#include "ptoas/Driver/OutputFile.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 static constexpr llvm::StringLiteral kUsage =
     "usage: ptobc encode <input.pto or -> -o <output.ptobc or ->\n"
@@ -63,23 +62,21 @@ int main(int argc, char **argv) {
     llvm::errs() << "Error: " << problem << "\n";
     return 1;
   }
-  std::error_code error;
-  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
-  if (error) {
-    llvm::errs() << "Error: cannot write " << output << ": " << error.message() << "\n";
-    return 1;
-  }
-  if (command == "encode") {
-    ptoas::BytecodeOptions options;
-    options.debugInfo = isSet("PTOBC_EMIT_DEBUGINFO", true);
-    file.os() << ptoas::writeBytecode(*source.module, options);
-  } else {
+  problem = ptoas::writeOutput(output, [&](llvm::raw_ostream &os) {
+    if (command == "encode") {
+      ptoas::BytecodeOptions options;
+      options.debugInfo = isSet("PTOBC_EMIT_DEBUGINFO", true);
+      os << ptoas::writeBytecode(*source.module, options);
+      return;
+    }
     mlir::OpPrintingFlags flags;
     if (isSet("PTOBC_PRINT_LOC", false))
       flags.enableDebugInfo();
-    source.module->print(file.os(), flags);
-    file.os() << "\n";
-  }
-  file.keep();
-  return 0;
+    source.module->print(os, flags);
+    os << "\n";
+  });
+  if (problem.empty())
+    return 0;
+  llvm::errs() << "Error: " << problem << "\n";
+  return 1;
 }

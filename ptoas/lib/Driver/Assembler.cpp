@@ -2,6 +2,8 @@
 #include "ptoas/Driver/Assembler.h"
 #include "ArgumentNames.h"
 #include "InputLimits.h"
+#include "Places.h"
+#include "PlainWords.h"
 #include "SyntaxErrors.h"
 #include "VerifyAll.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,9 +41,12 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
       module->setAttr("pto.target_arch",
                       StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
   };
+  PlainWords words(context, sources);
   OwningOpRef<ModuleOp> module;
   if (isBytecode(buffer->getBuffer())) {
     module = readBytecode(buffer->getBuffer(), buffer->getBufferIdentifier(), context);
+    if (module && !isEverythingPlaced(*module))
+      placeAsPrinted(*module, sources, (buffer->getBufferIdentifier() + " (decoded)").str());
   } else if (succeeded(checkText(sources, context))) {
     module = parseText(sources, context, overrideArch);
     if (module) {
@@ -110,6 +115,7 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
   passes.enableVerifier(false);
   if (options.preparePasses && failed(options.preparePasses(passes)))
     return failure();
+  passes.addPass(pto::createStructureControlFlow());
   if (options.inferLayout)
     passes.addPass(pto::createInferLayout());
   passes.addPass(pto::createA5NormalizeTMov());
@@ -129,6 +135,7 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
 
 LogicalResult ptoas::lowerForHost(ModuleOp module) {
   PassManager passes(module.getContext());
+  passes.addPass(pto::createStructureControlFlow());
   passes.addPass(pto::createLowerFifos());
   return passes.run(module);
 }

@@ -196,7 +196,7 @@ LogicalResult Reader::readRegion(Region &region, unsigned depth) {
           failed(define(value, block->addArgument(valueTypes_[value], where_))))
         return failure();
     for (BlockArgument argument : block->getArguments()) {
-      Location loc = where_;
+      Location loc = UnknownLoc::get(&context_);
       if (failed(readLocation(loc)))
         return failure();
       argument.setLoc(loc);
@@ -260,7 +260,7 @@ Operation *Reader::readOp(ArrayRef<Block *> siblings, unsigned depth) {
       return nullptr;
     state.successors.push_back(siblings[value]);
   }
-  Location loc = where_;
+  Location loc = UnknownLoc::get(&context_);
   if (failed(readLocation(loc)) || failed(count(body_, total, "regions")))
     return nullptr;
   state.location = loc;

@@ -3,25 +3,62 @@
 #include "TextFaults.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
+// All that a pipe, a terminal or a device gives, up to one byte more than `limit`.
+static std::error_code readStream(llvm::sys::fs::file_t file, std::string &bytes, uint64_t limit) {
+  constexpr size_t kPiece = size_t(1) << 20;
+  while (bytes.size() <= limit) {
+    size_t size = bytes.size();
+    bytes.resize(size + kPiece);
+    llvm::Expected<size_t> got =
+        llvm::sys::fs::readNativeFile(file, llvm::MutableArrayRef(bytes.data() + size, kPiece));
+    bytes.resize(size + (got ? *got : 0));
+    if (!got)
+      return llvm::errorToErrorCode(got.takeError());
+    if (!*got)
+      break;
+  }
+  return {};
+}
+
 std::unique_ptr<llvm::MemoryBuffer> ptoas::openInput(StringRef path, std::string &problem) {
-  auto isTooLarge = [&](uint64_t bytes) {
-    if (bytes <= kMaxFileBytes)
-      return false;
-    problem = path.str() + " has " + std::to_string(bytes) + " bytes, more than the " +
-              std::to_string(kMaxFileBytes >> 20) + " MiB that a module may have";
-    return true;
+  namespace fs = llvm::sys::fs;
+  auto refuse = [&](const llvm::Twine &what) {
+    problem = what.str();
+    return nullptr;
   };
-  uint64_t bytes = 0;
-  if (path != "-" && !llvm::sys::fs::file_size(path, bytes) && isTooLarge(bytes))
-    return nullptr;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(path, &problem);
-  if (!buffer || isTooLarge(buffer->getBufferSize()))
-    return nullptr;
-  return buffer;
+  const std::string limit =
+      "more than the " + std::to_string(kMaxFileBytes >> 20) + " MiB that a module may have";
+  fs::file_status status;
+  bool isRegular = path != "-" && !fs::status(path, status) && fs::is_regular_file(status);
+  if (isRegular && status.getSize() > kMaxFileBytes)
+    return refuse(path + " has " + llvm::Twine(status.getSize()) + " bytes, " + limit);
+  if (isRegular)
+    return openInputFile(path, &problem);
+  auto cannot = [&](std::error_code error) {
+    return refuse("cannot open input file '" + path + "': " + error.message());
+  };
+  fs::file_t file = fs::getStdinHandle();
+  if (path != "-") {
+    llvm::Expected<fs::file_t> opened = fs::openNativeFileForRead(path);
+    if (!opened)
+      return cannot(llvm::errorToErrorCode(opened.takeError()));
+    file = *opened;
+  }
+  std::string bytes;
+  std::error_code error = readStream(file, bytes, kMaxFileBytes);
+  if (path != "-")
+    fs::closeFile(file);
+  if (error)
+    return cannot(error);
+  StringRef name = path == "-" ? "<stdin>" : path;
+  if (bytes.size() > kMaxFileBytes)
+    return refuse(name + " gives " + limit);
+  return llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
 }
 
 LogicalResult ptoas::checkText(const llvm::SourceMgr &sources, MLIRContext &context) {

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Npy.h"
+#include "ptoas/Driver/OutputFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -34,10 +34,16 @@ int64_t ptoas::NpyArray::elementBytes() const {
   StringRef text(descr);
   if (text.size() < 3 || text.drop_front(2).getAsInteger(10, bytes))
     return 0;
-  return bytes;
+  return bytes <= 16 ? bytes : 0; // NumPy has no wider numbers
 }
 
 Expected<ptoas::NpyArray> ptoas::readNpy(StringRef path) {
+  // A pipe cannot be read for its size, nor written back to.
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(path, status))
+    return wrong(path, code.message());
+  if (!sys::fs::is_regular_file(status))
+    return wrong(path, "is no regular file");
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
       MemoryBuffer::getFile(path, /*IsText=*/false,
                             /*RequiresNullTerminator=*/false);
@@ -47,6 +53,8 @@ Expected<ptoas::NpyArray> ptoas::readNpy(StringRef path) {
   if (bytes.size() < 12 || !bytes.starts_with(StringRef("\x93NUMPY", 6)))
     return wrong(path, "is not a .npy file");
   unsigned version = static_cast<unsigned char>(bytes[6]);
+  if (version < 1 || version > 3)
+    return wrong(path, "has version " + Twine(version) + " of the format, 1 to 3 are known");
   size_t start = version >= 2 ? 12 : 10;
   size_t length = version >= 2 ? support::endian::read32le(bytes.data() + 8)
                                : support::endian::read16le(bytes.data() + 8);
@@ -90,17 +98,9 @@ Expected<ptoas::NpyArray> ptoas::readNpy(StringRef path) {
 }
 
 Error ptoas::writeNpy(StringRef path, const NpyArray &array) {
-  std::error_code code;
-  raw_fd_ostream stream(path, code);
-  if (code)
-    return wrong(path, code.message());
-  stream << array.header;
-  stream.write(array.data.data(), array.data.size());
-  stream.close();
-  if (stream.has_error()) {
-    code = stream.error();
-    stream.clear_error();
-    return wrong(path, code.message());
-  }
-  return Error::success();
+  std::string problem = writeOutput(path, [&](raw_ostream &os) {
+    os << array.header;
+    os.write(array.data.data(), array.data.size());
+  });
+  return problem.empty() ? Error::success() : createStringError(inconvertibleErrorCode(), problem);
 }

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SyntaxErrors.h"
+#include "BraceBalance.h"
+#include "Places.h"
 #include "VerifyAll.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -26,25 +28,13 @@ struct Part {
 };
 } // namespace
 
-// What `text` has at `at`, behind comments and strings.
-static size_t skipQuiet(StringRef text, size_t at) {
-  if (text.substr(at).starts_with("//"))
-    return std::min(text.find('\n', at), text.size());
-  if (text[at] != '"')
-    return at;
-  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
-    if (text[at] == '\\')
-      ++at;
-  return std::min(at + 1, text.size());
-}
-
 // Behind the bracket that closes what opens first at or behind `from`; npos if nothing does before
 // `limit`.
 static size_t closingBrace(StringRef text, size_t from, size_t limit) {
   unsigned depth = 0;
   bool sawBody = false;
   for (size_t at = from; at < limit;) {
-    if (size_t behind = skipQuiet(text, at); behind != at) {
+    if (size_t behind = ptoas::skipQuiet(text, at); behind != at) {
       at = behind;
       continue;
     }
@@ -122,13 +112,23 @@ public:
       report();
       return module;
     }
+    std::vector<ptoas::LooseBrace> loose = ptoas::findLooseBraces(text);
+    if (!loose.empty()) {
+      drop(found.begin()); // it does not say which brace it is
+      balanced = ptoas::balanceBraces(text, loose);
+      reportBraces(loose);
+      text = balanced;
+    }
     for (size_t at = 0; at < text.size(); ++at)
       if (at == 0 || text[at - 1] == '\n')
         lines.push_back(at);
     parts = findParts(text);
     remaining = text.str();
+    takeOut(loose);
     OwningOpRef<ModuleOp> rest;
     unsigned taken = 0;
+    if (!loose.empty())
+      rest = parse(remaining);
     while (!rest && taken < kMaxParts && takeOut()) {
       ++taken;
       rest = parse(remaining);
@@ -186,6 +186,8 @@ private:
           llvm::SMLoc());
       ParserConfig config(&context, /*verifyAfterParse=*/false);
       module = parseSourceFile<ModuleOp>(copy, config);
+      if (module && !ptoas::isEverythingPlaced(*module))
+        module = ptoas::parseWithPlaces(copy, context);
     });
     return module;
   }
@@ -213,6 +215,31 @@ private:
     for (size_t at = part.begin; at < part.end; ++at)
       if (remaining[at] != '\n')
         remaining[at] = ' ';
+  }
+
+  void reportBraces(const std::vector<ptoas::LooseBrace> &loose) {
+    for (const ptoas::LooseBrace &brace : loose) {
+      StringRef before = text.take_front(brace.offset);
+      unsigned line = before.count('\n') + 1;
+      unsigned column = before.size() - (before.rfind('\n') + 1) + 1;
+      auto place = FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column);
+      keep([&] {
+        emitError(place) << (brace.opens ? "nothing closes the '{' that opens here"
+                                         : "this '}' closes nothing");
+      });
+    }
+  }
+
+  // What is inside such functions may now stand elsewhere than it was meant to.
+  void takeOut(const std::vector<ptoas::LooseBrace> &loose) {
+    for (const ptoas::LooseBrace &brace : loose) {
+      size_t shift = llvm::count_if(loose, [&](const ptoas::LooseBrace &other) {
+        return other.opens && other.closeAt <= brace.offset;
+      });
+      for (const Part &part : parts)
+        if (part.begin <= brace.offset + shift && brace.offset + shift < part.end)
+          blank(part);
+    }
   }
 
   // Takes the part that holds the newest error out of what remains; false if there is none.
@@ -255,6 +282,7 @@ private:
   MLIRContext &context;
   const llvm::MemoryBuffer &buffer;
   StringRef text;
+  std::string balanced; // what `text` is when braces are missing
   std::string remaining;
   SmallVector<size_t> lines; // where they start
   SmallVector<Part> parts;

@@ -26,3 +26,13 @@ func.func @nz(%p: !pto.ptr<f32>) {
   %v = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, %c1] {layout = #pto.layout<nz>} : !pto.tensor_view<?x?xf32>
   return
 }
+
+// -----
+func.func @neither(%p: !pto.ptr<f32>) {
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{layout mismatch: layout=nd needs a stride of 1 in the last dimension, got 2}}
+  %v = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [%c64, %c2] {layout = #pto.layout<nd>} : !pto.tensor_view<?x?xf32>
+  return
+}

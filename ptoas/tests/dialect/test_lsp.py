@@ -108,7 +108,7 @@ def test_errors_come_while_typing(client):
         contentChanges=change,
     )
     (error,) = client.diagnostics()
-    assert "custom op 'pto.tadd' operand 'dst' must be a tile" in error["message"]
+    assert "'pto.tadd' op operand 'dst' must be a tile" in error["message"]
     assert error["range"]["start"]["line"] == 3
 
 
@@ -194,15 +194,15 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
     ("change", "line", "column", "message"),
     [
         (("private @helper()\n}", "@helper() {}\n}"), 16, 22, "expected non-empty function body"),
-        (("outs(%u : ", "outs(%u :: "), 12, 61, "expected non-function type"),
-        (("private @helper()\n}", "private @elsewhere()\n}"), 13, 4, "'helper' does not reference"),
+        (("outs(%u : ", "outs(%u :: "), 12, 61, "expected a type, got ':'"),
+        (("private @helper()\n}", "private @elsewhere()\n}"), 13, 4, "calls '@helper', which the module"),
         (("%u = pto", "%a0 = arith.constant 0 : i64\n%u = pto"), None, None, None),
         (("tile : !pto", "tile {speed = 1} : !pto"), 11, 9, "does not know the attribute 'speed'"),
         (
             ("func.call @helper() : () -> ()\n    return", "func.call @other(%x) : (!X) -> ()"),
             13,
             30,
-            "undefined symbol alias id 'X'",
+            "the alias 'X' is not defined",
         ),
         (
             (

@@ -1,5 +1,6 @@
 //===- Documents.cpp - open texts, and what the assembler says of them -----===//
 #include "Documents.h"
+#include "PlainWords.h"
 #include "mlir/IR/Diagnostics.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
@@ -121,20 +122,11 @@ json::Array ptoas::assemblerDiagnostics(llvm::StringRef text, llvm::StringRef ur
   }
 }
 
-void ptoas::addDiagnostics(json::Array &diagnostics, json::Array more) {
-  auto line = [](const json::Object &item) {
-    const json::Object *range = item.getObject("range");
-    const json::Object *start = range ? range->getObject("start") : nullptr;
-    return start ? start->getInteger("line") : std::nullopt;
-  };
-  for (json::Value &value : more) {
-    const json::Object &item = *value.getAsObject();
-    bool known = llvm::any_of(diagnostics, [&](const json::Value &other) {
-      const json::Object *there = other.getAsObject();
-      return there && there->getString("message") == item.getString("message") &&
-             line(*there) == line(item);
-    });
-    if (!known)
-      diagnostics.push_back(std::move(value));
-  }
+json::Array ptoas::plainDiagnostics(json::Array diagnostics) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (json::Value &value : diagnostics)
+    if (json::Object *item = value.getAsObject())
+      if (std::optional<llvm::StringRef> message = item->getString("message"))
+        (*item)["message"] = plainWords(*message, "", context);
+  return diagnostics;
 }

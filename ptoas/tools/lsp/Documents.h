@@ -27,8 +27,8 @@ private:
 /// tile has an address, else 2.
 llvm::json::Array assemblerDiagnostics(llvm::StringRef text, llvm::StringRef uri);
 
-/// Adds those of `more` to `diagnostics` that stand for no line and message that is there already.
-void addDiagnostics(llvm::json::Array &diagnostics, llvm::json::Array more);
+/// What MLIR's server says of a text, in plain words.
+llvm::json::Array plainDiagnostics(llvm::json::Array diagnostics);
 
 } // namespace ptoas
 

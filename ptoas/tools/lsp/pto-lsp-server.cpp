@@ -3,7 +3,7 @@
 // MLIR's language server with the dialects of a `.pto` file: errors while typing, definitions and
 // uses, hover. It knows no documentation of ops, so this process passes the messages between the
 // editor and that server (a child) on, and adds the documentation of the op to answers on hover and
-// what the assembler says beyond the parser to the errors of a text.
+// puts what the assembler says of a text in place of its errors.
 //
 //===----------------------------------------------------------------------===//
 #include "Documents.h"
@@ -76,8 +76,9 @@ static std::string addDocumentation(llvm::StringRef message, HoverRequests &requ
   return llvm::formatv("{0}", *value).str();
 }
 
-// The errors of a text with those that the assembler finds besides.
-static std::string addErrors(const std::string &message, const ptoas::Documents &documents) {
+// The errors that the assembler finds in a text stand in place of those of MLIR, which ends at the
+// first.
+static std::string replaceErrors(const std::string &message, const ptoas::Documents &documents) {
   if (!llvm::StringRef(message).contains("textDocument/publishDiagnostics"))
     return message;
   llvm::Expected<json::Value> value = json::parse(message);
@@ -94,7 +95,8 @@ static std::string addErrors(const std::string &message, const ptoas::Documents 
   std::optional<std::string> text = uri ? documents.text(*uri) : std::nullopt;
   if (!text)
     return message;
-  ptoas::addDiagnostics(*list, ptoas::assemblerDiagnostics(*text, *uri));
+  json::Array better = ptoas::assemblerDiagnostics(*text, *uri);
+  *list = better.empty() ? ptoas::plainDiagnostics(std::move(*list)) : std::move(better);
   return llvm::formatv("{0}", *value).str();
 }
 
@@ -148,7 +150,7 @@ int main(int argc, char **argv) {
   ptoas::Documents documents;
   llvm::thread answers(std::optional<unsigned>(64u << 20), [&] {
     passOn(fromServer[0], 1, [&](llvm::StringRef message) {
-      return addErrors(addDocumentation(message, requests), documents);
+      return replaceErrors(addDocumentation(message, requests), documents);
     });
     // Nobody answers any more, so there is nothing left to wait for.
     int status = 0;

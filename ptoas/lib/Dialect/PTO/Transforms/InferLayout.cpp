@@ -121,8 +121,13 @@ struct InferLayout : mlir::pto::impl::InferLayoutBase<InferLayout> {
       Layout inferred = inferLayout(op, facts);
       if (auto given = op.getLayout()) {
         if (contradicts(*given, facts)) {
-          op.emitOpError() << "layout mismatch: user-specified layout=" << stringifyLayout(*given)
-                           << " but inferred=" << stringifyLayout(inferred);
+          InFlightDiagnostic error = op.emitOpError() << "layout mismatch: ";
+          if (*given == inferred) // neither order fits
+            error << "layout=nd needs a stride of 1 in the last dimension, got "
+                  << *facts.stride(0);
+          else
+            error << "user-specified layout=" << stringifyLayout(*given)
+                  << " but inferred=" << stringifyLayout(inferred);
           failedAny = true;
         }
         return;
