@@ -1,7 +1,8 @@
 """Emitted C++ is C++: it compiles against the declarations there, and is formatted.
 
-The modules are the golden tests of ptoas/test/emission, the kernels that pypto makes of its examples, and, where they
-lie beside the tree, the conformance cases. All files go through one compiler process, each in its namespace.
+The modules are the golden tests of ptoas/test/emission, the kernels of ptoas/tests/kernels, those that pypto makes of
+its examples, and, where they lie beside the tree, the conformance cases. All files of a test go through one compiler
+process, each in its namespace.
 """
 
 from __future__ import annotations
@@ -150,13 +151,31 @@ def test_the_output_appears_complete_or_not_at_all(tmp_path):
     assert failed.returncode == 1 and "Error: cannot write" in failed.stderr
 
 
+@pytest.mark.parametrize("level", [2, 3])
+def test_kernels_of_the_tests(tmp_path, level):
+    """The kernels that ptoas/tests/kernels runs natively."""
+    jobs = [
+        (file, ["--enable-insert-sync", f"--pto-level=level{level}"], tmp_path / f"{file.stem}.cpp")
+        for file in sorted((ROOT / f"ptoas/tests/kernels/level{level}").glob("*.pto"))
+    ]
+    assert len(jobs) >= 50
+    emit_all(jobs)
+    check(tmp_path, [job[2] for job in jobs])
+
+
+# Texts whose tiles the assembler places.
 EXAMPLE = """
-import os, sys
+import importlib, sys
 sys.path.insert(0, {examples!r})
-import importlib
+from pypto.enums import MemoryPlanner
+from pypto.ir.artifact_metadata import ArtifactExecutionMode
+from pypto.ir.compile import _compile_artifact
 for name in {names!r}:
-    for program in importlib.import_module(name).PROGRAMS:
-        program.entry(*program.inputs())
+    for number, program in enumerate(importlib.import_module(name).PROGRAMS):
+        if hasattr(program.entry, "artifact_request"):
+            _compile_artifact(
+                program.entry, *program.inputs(), contract=ArtifactExecutionMode.PROGRAM, platform="a2a3sim",
+                output_dir=f"{folder}/{{name}}_{{number}}", memory_planner=MemoryPlanner.PTOAS)
 """
 
 
@@ -164,12 +183,10 @@ def test_kernels_of_pypto(tmp_path):
     """What the compiler hands to the assembler, at level2 and, with the planned addresses, at level3."""
     pytest.importorskip("torch")
     names = ["01_hello_world", "03_activations", "07_matmul_moves"]
-    code = EXAMPLE.format(examples=str(ROOT / "examples"), names=names)
-    env = {**os.environ, "PTO_DUMP": str(tmp_path / "dump"), "PTO_CACHE": "0"}
-    subprocess.run(
-        [sys.executable, "-c", code], check=True, env=env, capture_output=True, timeout=300
-    )
-    kernels = sorted((tmp_path / "dump").rglob("*.pto"))
+    texts = tmp_path / "texts"
+    code = EXAMPLE.format(examples=str(ROOT / "examples"), names=names, folder=texts)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)
+    kernels = sorted(texts.rglob("*.pto"))
     assert len(kernels) >= 3
     jobs, placed = [], []
     for n, kernel in enumerate(kernels):
