@@ -361,18 +361,9 @@ A3 = [
         "both staging tiles must have the same type",
         "pto.comm.tput(%p, %p, buf(%v, %half) : $p, $p, $v, $half)",
     ),
-    ("shapes of the views must be equal", "pto.comm.tput(%p, %p2, buf(%v) : $p, $p2, $v)"),
-    (
-        "a signal is an i32 in global memory",
-        "pto.comm.twait(%sigf, %i32 : $sigf, i32) {cmp = #pto<wait_cmp ge>}",
-    ),
     (
         "the value must be i32 like the signal",
         "pto.comm.tnotify(%sig, %i64 : $sig, i64) {notifyOp = #pto<notify_op set>}",
-    ),
-    (
-        "needs at least one device in group(...)",
-        "pto.comm.tbroadcast(%p, recv(%v), group() : $p, $v) {root = 0 : i32}",
     ),
     (
         "device(s) of the group, counted from 0, got",
@@ -475,7 +466,6 @@ A3 = [
     ("the scales must lie in loc scaling", "pto.set_quant_vector(%v : $v)"),
     ("mode must not be negative", 'pto.get_buf "PIPE_V", 3, -1'),
     ("the base must point to 64-bit integers", "pto.set_ffts %pi : $pi"),
-    ("event id must be between 0 and 31", "pto.set_cross_block <PIPE_FIX>, 32"),
     ("event id must not be negative", "pto.sync.set <PIPE_MTE3>, -1"),
     ("needs an event id", '"pto.sync.set"() <{pipe = #pto.pipe<PIPE_FIX>}> : () -> ()'),
     (
@@ -635,6 +625,86 @@ A5 = [
         '"pto.section.simt"() <{static_dims = array<i64: -9223372036854775808, 1, 1>}> ({\n^bb0:\n}) : () -> ()',
     ),
 ]
+# Rules that several ops share: (message, line with {} for the op, ops).
+SHARED = [
+    (
+        "event id must be between 0 and 31, got 32",
+        "pto.{} <PIPE_FIX>, 32",
+        "set_cross_block wait_cross_block set_intra_block wait_intra_block",
+    ),
+    (
+        "ffts_mode must be 0, 1 or 2, got 3",
+        "pto.{} <PIPE_MTE3>, 3 {{ffts_mode = 3 : i32}}",
+        "sync.set sync.wait",
+    ),
+    (
+        "buffer id must be between 0 and 31, got 32",
+        'pto.{} "PIPE_V", 32, 0',
+        "get_buf rls_buf",
+    ),
+    (
+        "buffer id must be between 0 and 31, got -1",
+        C + 'pto.{} "PIPE_V", %c, 0',
+        "get_buf_dyn rls_buf_dyn",
+    ),
+    (
+        "shapes of the views must be equal",
+        "pto.comm.{}(%p, %p2, buf(%v) : $p, $p2, $v)",
+        "tput tget",
+    ),
+    (
+        "a signal is an i32 in global memory",
+        "pto.comm.twait(%sigf, %i32 : $sigf, i32) {{cmp = #pto<wait_cmp ge>}}",
+        "twait",
+    ),
+    (
+        "a signal is an i32 in global memory",
+        "%y = pto.comm.ttest(%sigf, %i32 : $sigf, i32) {{cmp = #pto<wait_cmp ge>}} -> i1",
+        "ttest",
+    ),
+    (
+        "needs at least one device in group(...)",
+        "pto.comm.{}(%p, recv(%v), group() : $p, $v) {{root = 0 : i32}}",
+        "tbroadcast tgather tscatter",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "pto.{}(%v : $v) {{split = 5}}",
+        "tpush_to_aiv tpush_to_aic",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "%y = pto.{} {{split = 5}} -> $v",
+        "tpop_from_aic tpop_from_aiv",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "pto.{} {{split = 5}}",
+        "tfree_from_aic tfree_from_aiv",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "%y = pto.{} {{split = 5}} -> $tv",
+        "talloc_to_aiv talloc_to_aic",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "pto.{}(%v, %pipe : $v, !pto.pipe) {{split = 5 : i64}}",
+        "tpush tpop",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "pto.tfree(%pipe : !pto.pipe) {{split = 5 : i64}}",
+        "tfree",
+    ),
+    (
+        "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got 5",
+        "pto.talloc(%tv, %pipe : $tv, !pto.pipe) {{split = 5 : i64}}",
+        "talloc",
+    ),
+    ("between 0 and 1", "pto.struct_set %st [2], %i32 : $st, i32", "struct_set"),
+    ("is not supported on A2/A3, it needs A5", "pto.{} #pto.membar<VST_VLD>", "mem_bar"),
+]
 # Whole texts; the line behind the message is wrong.
 WHOLE = [
     (
@@ -744,7 +814,9 @@ def function(message: str, lines: str, arch: str) -> str:
 
 
 def texts() -> list[str]:
-    made = [function(*case, "a2a3") for case in A3] + [function(*case, "a5") for case in A5]
+    shared = [(said, line.format(op)) for said, line, ops in SHARED for op in ops.split()]
+    made = [function(*case, "a2a3") for case in A3 + shared]
+    made += [function(*case, "a5") for case in A5]
     return made + [escape(message) + text + "\n" for message, text in WHOLE]
 
 
