@@ -46,6 +46,7 @@ add_library(torch_npu_C MODULE src/torch/Module.cpp)
 target_precompile_headers(torch_npu_C PRIVATE src/torch/Pch.h)
 target_compile_options(torch_npu_C PRIVATE ${PTO_WARNINGS})
 target_link_libraries(torch_npu_C PRIVATE torch_npu npu_torch ${torch_dir}/lib/libtorch_python.so)
+target_include_directories(torch_npu_C PRIVATE ${PROJECT_SOURCE_DIR}/support/include) # header only
 set_target_properties(torch_npu_C PROPERTIES
   OUTPUT_NAME _C PREFIX "" SUFFIX "${extension_suffix}"
   LIBRARY_OUTPUT_DIRECTORY ${npu_package}

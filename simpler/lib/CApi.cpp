@@ -62,10 +62,19 @@ int32_t simpler_run(SimplerWorker *worker, SimplerOrchFn orch, const ChipTensor 
       *worker, RunOptions(), [&](SimplerRun &run) { orch(&run, tensors, scalars); }, lastError);
 }
 
+int32_t simpler_run_since(SimplerWorker *worker, uint64_t interrupts, SimplerOrchFn orch,
+                          const ChipTensor *tensors, int32_t, const uint64_t *scalars, int32_t) {
+  RunOptions options;
+  options.interrupts = interrupts;
+  return runOrchestration(
+      *worker, options, [&](SimplerRun &run) { orch(&run, tensors, scalars); }, lastError);
+}
+
 const char *simpler_last_error(void) { return lastError.c_str(); }
 
 void simpler_worker_lend_team(SimplerWorker *worker, SimplerTeam team) { worker->setTeam(team); }
 void simpler_worker_interrupt(SimplerWorker *worker) { worker->interrupt(); }
+uint64_t simpler_worker_interrupts(const SimplerWorker *worker) { return worker->interrupts(); }
 void simpler_trace_start(SimplerWorker *worker) { worker->startTrace(); }
 int32_t simpler_trace_write(SimplerWorker *worker, const char *path) {
   int32_t status = worker->writeTrace(path);

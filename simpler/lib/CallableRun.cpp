@@ -357,6 +357,9 @@ int32_t simpler_callable_run(SimplerWorker *worker, SimplerCallable *callable,
     for (int ring = 0; ring < 4; ++ring)
       budgets.limited |= budgets.taskWindow[ring] || budgets.depPool[ring];
     runOptions.recordFirst = options->host_build_graph != 0;
+    if (options->interrupts)
+      runOptions.interrupts = *options->interrupts;
+    runOptions.cancelled = options->cancelled;
   }
   std::string error;
   Device &device = deviceOf(worker);

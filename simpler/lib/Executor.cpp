@@ -1,4 +1,5 @@
 //===- Executor.cpp - running, releasing, stealing, sleeping --------------===//
+#include "FaultPoint.h"
 #include "Gang.h"
 #include "Graph.h"
 #include "KernelCall.h"
@@ -383,11 +384,16 @@ void Executor::sleep(SimplerRun *run, Condition done) {
       limit = 1000000; // a look now and then costs nothing
     if (run)
       run->watch();
-    restBegin();
+    // The watchdog must not take a thread that was told to wake up for one at rest: it sees the
+    // permit from the first moment of the rest to the last.
     parked_.store(true);
+    restBegin();
+    refused(FaultPoint::Rest);
     parking_.park(limit);
-    parked_.store(false);
+    refused(FaultPoint::Rest);
     restEnd();
+    parked_.store(false);
+    parking_.takePermit();
   }
   if (run)
     run->sleepEnd();

@@ -12,7 +12,8 @@
 
 namespace simpler {
 
-enum class FaultPoint { Memory, ThreadStart, MemoryFile, MemoryFileWrite, ObjectLoad };
+/// Rest: a thread that has nothing to do is about to sleep, or has woken up; nothing to refuse.
+enum class FaultPoint { Memory, ThreadStart, MemoryFile, MemoryFileWrite, ObjectLoad, Rest };
 
 inline std::atomic<bool (*)(FaultPoint)> faultHook{nullptr};
 

@@ -11,29 +11,27 @@ namespace simpler {
 #ifdef SIMPLER_EXPLORE
 // Simulated threads share one real thread: sleeping is letting the others run. A time-out may
 // happen at any moment.
-bool Parking::park(int64_t microseconds) {
+void Parking::park(int64_t microseconds) {
   for (int tries = 0; state_.load() != kPermit; ++tries)
     if (microseconds > 0 && tries > 3)
-      return false;
-  state_.store(kNone);
-  return true;
+      return;
 }
 void Parking::unpark() { state_.store(kPermit); }
 #else
-bool Parking::park(int64_t microseconds) {
+void Parking::park(int64_t microseconds) {
   uint32_t expected = kNone;
-  if (!state_.compare_exchange_strong(expected, kAsleep)) {
-    state_.store(kNone);
-    return true; // the permit was there
-  }
+  if (!state_.compare_exchange_strong(expected, kAsleep))
+    return; // the permit was there
   timespec limit{microseconds / 1000000, microseconds % 1000000 * 1000};
   for (;;) {
     long result = syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep,
                           microseconds > 0 ? &limit : nullptr, nullptr, 0);
-    bool permit = state_.load() == kPermit;
-    if (permit || (result != 0 && microseconds > 0)) {
-      // exchange: a permit that arrives right now counts
-      return state_.exchange(kNone) == kPermit;
+    if (state_.load() == kPermit)
+      return;
+    if (result != 0 && microseconds > 0) {
+      expected = kAsleep;
+      state_.compare_exchange_strong(expected, kNone); // unless a permit arrives right now
+      return;
     }
   }
 }

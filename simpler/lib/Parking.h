@@ -15,8 +15,10 @@ namespace simpler {
 
 class Parking {
 public:
-  /// Sleeps until a permit is there and takes it; false when `microseconds` > 0 passed first.
-  bool park(int64_t microseconds = 0);
+  /// Sleeps until a permit is there, or `microseconds` > 0 have passed. The permit stays.
+  void park(int64_t microseconds = 0);
+  /// Takes the permit, if there is one. What it stands for is looked at afterwards.
+  void takePermit() { state_.exchange(kNone); }
   /// Whether the next park returns at once.
   bool permitted() const { return state_.load() == kPermit; }
   /// Any thread; async-signal-safe.

@@ -35,7 +35,8 @@ void SimplerRun::begin(const RunOptions &options) {
   stillSince_ = 0;
   holding_ = options.recordFirst;
   fatal_.store(0, std::memory_order_relaxed);
-  interruptsSeen_ = device_.interrupts();
+  interruptsSeen_ = options.interrupts.value_or(device_.interrupts());
+  cancelled_ = options.cancelled ? options.cancelled : &kNever;
   buffers_.resetPeak();
   executor_.own(this);
   executor_.restEnd();
@@ -60,6 +61,7 @@ int32_t SimplerRun::end() {
   buffers_.trim(256u << 20);
   executor_.own(nullptr);
   executor_.restBegin();
+  cancelled_ = &kNever; // the caller's word may go now
   return fatal();
 }
 

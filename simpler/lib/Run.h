@@ -17,6 +17,7 @@
 #include "TensorMap.h"
 #include "simpler/error_codes.h"
 
+#include <optional>
 #include <string>
 
 namespace simpler {
@@ -33,6 +34,9 @@ struct Budgets {
 struct RunOptions {
   Budgets budgets;
   bool recordFirst = false; // host_build_graph: nothing starts before the orchestration has ended
+  /// Of the device, when the caller became interruptible; none: when the run begins.
+  std::optional<uint64_t> interrupts;
+  const int32_t *cancelled = nullptr; // other threads write it
 };
 
 /// One task as the language bindings describe it.
@@ -93,7 +97,8 @@ struct SimplerRun {
   [[gnu::format(printf, 3, 4)]] void fail(int32_t code, const char *format, ...);
   int32_t fatal() const { return fatal_.load(std::memory_order_acquire); }
   bool stopped() const {
-    return fatal_.load(std::memory_order_relaxed) != 0 || device_.interrupts() != interruptsSeen_;
+    return fatal_.load(std::memory_order_relaxed) != 0 || device_.interrupts() != interruptsSeen_ ||
+           __atomic_load_n(cancelled_, __ATOMIC_RELAXED);
   }
   /// Takes a chain of completed tasks back.
   void giveBack(Task *first, Task *last);
@@ -188,6 +193,8 @@ private:
   const char *evaluationLeft_ = nullptr;          // why it could not collect all of it
   int32_t graphDepth_ = 0;                        // graphs within the one that is being collected
   uint64_t interruptsSeen_ = 0;
+  const int32_t *cancelled_ = &kNever;
+  static constexpr int32_t kNever = 0;
   uint64_t stillSince_ = 0, stillExecuted_ = 0; // nanoseconds, tasks: state of the watchdog
   bool stillReported_ = false;
   bool waitsForData_ = false; // in get_tensor_data or set_tensor_data

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import functools
 import gc
 import json
 import operator
 import os
+import signal
 import threading
 
 import numpy as np
@@ -204,6 +206,41 @@ def test_a_queued_run_can_be_cancelled(worker):
     assert caught.value.code == 201
     np.testing.assert_array_equal(x, ints(8))
     first.wait()
+
+
+def test_cancelling_a_run_leaves_the_next_alone(worker):
+    held = worker.register(chip("timing", "held_then_counted", "INOUT"))
+    gate, x = np.zeros(2, np.int32), ints()
+    first = worker.submit(held, args(gate))
+    second = worker.submit(worker.register(chip("data", "logging", "INOUT")), args(x))
+    assert wait_until(lambda: gate[1] == 1)
+    assert first.cancel() is False
+    gate[0] = 1
+    with pytest.raises(RunError, match="interrupted") as caught:
+        first.wait()
+    assert (caught.value.code, gate[1]) == (201, 1)
+    second.wait()
+    assert first.cancel() is False
+    np.testing.assert_array_equal(x, ints() + 1)
+
+
+def test_ctrl_c_just_before_a_run(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    x = ints()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        # No Python code between the signal and the run: nobody else sees it.
+        steps = [
+            functools.partial(signal.raise_signal, signal.SIGINT),
+            functools.partial(worker._lanes[0].run, worker._item(handle, "run"), args(x), None),
+        ]
+        with pytest.raises(KeyboardInterrupt):
+            list(map(operator.methodcaller("__call__"), steps))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    np.testing.assert_array_equal(x, ints())
+    worker.run(handle, args(x))
+    np.testing.assert_array_equal(x, ints() + 1)
 
 
 def test_handles_can_be_awaited_and_call_back(worker):

@@ -93,6 +93,33 @@ print("end of program", flush=True)
     assert "end of program" in out and "Segmentation" not in out and "terminate" not in out
 
 
+def test_a_daemon_thread_that_waits_for_the_device_when_the_program_ends(run_python):
+    text = """
+import os, sys, threading, time, types, torch, torch_npu
+torch.ops.load_library(os.environ["PTO_NPU_TEST_EXT"])
+x = torch.ones(4, device="npu")
+torch.ops.npu_ext.gate_stream(); y = x + 1
+torch_npu._C._npu_shutdown_synchronize = lambda: True  # would wait for the gate
+torch_npu._C._npu_shutdown = lambda success: None
+class AtEnd(types.ModuleType):
+    # When modules are cleared no thread but the main one gets the GIL any more.
+    opens, sleep = torch._C._jit_get_operation("npu_ext::open_gates")[0], time.sleep
+    def __del__(self):
+        type(self).opens()
+        type(self).sleep(0.3)
+sys.modules["at_end"] = AtEnd("at_end")
+waits = threading.Event()
+def wait():
+    waits.set()
+    torch_npu._C._npu_synchronize(0)
+threading.Thread(target=wait, daemon=True).start()
+waits.wait()
+time.sleep(0.2)
+print("end of program", flush=True)
+"""
+    assert run_python(text) == (0, "end of program\n")
+
+
 def test_shutdown_hooks_are_replaceable(run_python):
     text = """
 import torch, torch_npu

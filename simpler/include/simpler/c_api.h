@@ -182,6 +182,13 @@ SIMPLER_API const char *simpler_last_error(void);
 
 /// Asks every run of the worker to stop at the next task boundary (Ctrl-C). Async-signal-safe.
 SIMPLER_API void simpler_worker_interrupt(SimplerWorker *worker);
+/// How often that was asked. A caller that makes itself interruptible before a run begins takes the
+/// number then: simpler_run_since also stops for what was asked in between.
+SIMPLER_API uint64_t simpler_worker_interrupts(const SimplerWorker *worker);
+SIMPLER_API int32_t simpler_run_since(SimplerWorker *worker, uint64_t interrupts,
+                                      SimplerOrchFn orch, const struct ChipTensor *tensors,
+                                      int32_t num_tensors, const uint64_t *scalars,
+                                      int32_t num_scalars);
 
 /// Event recording (spec 11): off costs nothing. The trace is Chrome/Perfetto JSON.
 SIMPLER_API void simpler_trace_start(SimplerWorker *worker);

@@ -31,6 +31,10 @@ typedef struct SimplerCallOptions {
   int32_t scope_stats;       // scope_stats/scope_stats.jsonl
   const char *output_prefix; // folder of these files
   int32_t timing;            // 1: the times of timing slots are wanted (simpler_callable_times)
+  /// As simpler_run_since; null: interrupts count from the run's begin.
+  const uint64_t *interrupts;
+  /// The run stops when another thread has made it non-zero; null: never.
+  const int32_t *cancelled;
 } SimplerCallOptions;
 
 #define SIMPLER_TIMING_SLOTS 16

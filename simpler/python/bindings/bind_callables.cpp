@@ -128,7 +128,7 @@ void bindCallables(nb::module_ &m) {
           [](Loaded *self, const ChipCallable &chip, std::string hash) {
             SimplerCallable *callable;
             {
-              nb::gil_scoped_release release;
+              GilRelease release;
               callable = simpler_callable_load(chip.image.data(), chip.image.size());
             }
             if (!callable)

@@ -84,7 +84,7 @@ void bindNode(nb::module_ &m) {
           [](RunOfNode &of, std::optional<double> timeout) {
             bool ended;
             {
-              nb::gil_scoped_release release;
+              GilRelease release;
               ended = of.lane->wait(*of.run, timeout ? *timeout : -1.0);
             }
             if (ended) // the caller may rely on it, whatever the reactor does
@@ -113,8 +113,11 @@ void bindNode(nb::module_ &m) {
           nb::arg("nbytes"),
           "Address of shared memory that lives as long as the run; 0: none left.");
   nb::class_<NodeLane>(m, "NodeLane", "Devices and Python workers in processes behind one graph.")
-      .def(nb::init<int32_t, int32_t, uint64_t, double>(), nb::arg("devices"),
-           nb::arg("sub_workers"), nb::arg("heap_bytes"), nb::arg("grace_seconds"))
+      .def(nb::new_([](int32_t devices, int32_t subWorkers, uint64_t heapBytes, double grace) {
+             return ownedByPython(NodeLane::create(devices, subWorkers, heapBytes, grace));
+           }),
+           nb::arg("devices"), nb::arg("sub_workers"), nb::arg("heap_bytes"),
+           nb::arg("grace_seconds"))
       .def("open_channel", &NodeLane::openChannel, nb::arg("child"))
       .def("forked", &NodeLane::forked, nb::arg("child"), nb::arg("pid"))
       .def(
@@ -124,7 +127,7 @@ void bindNode(nb::module_ &m) {
             return new NodeChild(socket, mailbox, getppid());
           },
           nb::arg("child"), nb::rv_policy::take_ownership)
-      .def("start", &NodeLane::start, nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>())
+      .def("start", &NodeLane::start, nb::arg("seconds"), nb::call_guard<GilRelease>())
       .def(
           "define",
           [](NodeLane &lane, uint64_t callable, nb::bytes contents) {
@@ -132,15 +135,10 @@ void bindNode(nb::module_ &m) {
           },
           nb::arg("callable"), nb::arg("contents"))
       .def("forget", &NodeLane::forget, nb::arg("callable"))
-      .def("begin_run",
-           [](std::shared_ptr<NodeLane> lane) {
-             auto run = lane->beginRun();
-             return RunOfNode{std::move(lane), std::move(run)};
-           })
-      .def("wait_idle", &NodeLane::waitIdle, nb::arg("seconds"),
-           nb::call_guard<nb::gil_scoped_release>())
+      .def("begin_run", [](NodeLane &lane) { return RunOfNode{lane.self(), lane.beginRun()}; })
+      .def("wait_idle", &NodeLane::waitIdle, nb::arg("seconds"), nb::call_guard<GilRelease>())
       .def("wait_quiet", &NodeLane::waitQuiet, nb::arg("lo"), nb::arg("hi"), nb::arg("seconds"),
-           nb::call_guard<nb::gil_scoped_release>())
+           nb::call_guard<GilRelease>())
       .def("cancel_all", &NodeLane::cancelAll)
       .def(
           "allocate",
@@ -158,7 +156,7 @@ void bindNode(nb::module_ &m) {
       .def("unshare", &NodeLane::unshare, nb::arg("base"))
       .def_prop_ro("heap", &NodeLane::heap)
       .def_prop_ro("pids", &NodeLane::pids, "Process ids by child, -1: gone.")
-      .def("close", &NodeLane::close, nb::call_guard<nb::gil_scoped_release>());
+      .def("close", &NodeLane::close, nb::call_guard<GilRelease>());
 }
 
 } // namespace simpler::py

@@ -37,7 +37,7 @@ void bindWorker(nb::module_ &m) {
           [](RunState &s, std::optional<double> timeout) {
             bool ended;
             {
-              nb::gil_scoped_release release;
+              GilRelease release;
               ended = s.wait(timeout ? *timeout : -1.0);
             }
             if (ended) // the caller may rely on it, whatever the lane's thread does
@@ -53,7 +53,7 @@ void bindWorker(nb::module_ &m) {
       .def("cancel", &RunState::cancel)
       .def("on_done", &RunState::onDone, nb::arg("callback"));
   nb::class_<RunLane>(m, "DeviceLane", "One simulated device with its ordered queue of runs.")
-      .def(nb::init<std::string, int32_t, bool>(), nb::arg("platform"), nb::arg("threads"),
+      .def(nb::new_(&RunLane::create), nb::arg("platform"), nb::arg("threads"),
            nb::arg("host_build_graph"))
       .def(
           "run",
@@ -67,11 +67,12 @@ void bindWorker(nb::module_ &m) {
             return lane.submit(std::move(callable), args, checkedConfig(config));
           },
           nb::arg("callable"), nb::arg("args"), nb::arg("config").none())
-      .def("drain", &RunLane::drain, nb::call_guard<nb::gil_scoped_release>())
+      .def("drain", &RunLane::drain, nb::call_guard<GilRelease>())
       .def("interrupt", &RunLane::interrupt)
       .def("trace_start", &RunLane::traceStart)
       .def("trace_write", &RunLane::traceWrite, nb::arg("path"))
-      .def("close", &RunLane::close, nb::call_guard<nb::gil_scoped_release>());
+      .def("close", &RunLane::close, nb::call_guard<GilRelease>());
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&RunLane::endAll));
 }
 
 } // namespace simpler::py

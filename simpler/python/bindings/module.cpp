@@ -3,6 +3,7 @@
 #include "SourceDigest.h" // SIMPLER_BUILD_COMMIT
 
 NB_MODULE(_task_interface, m) {
+  pto::python::keepProcessFromTerminating();
   // A Worker that cannot be closed safely, or was a parent's, is kept until the process is gone:
   // not a leak to report.
   nb::set_leak_warnings(false);

@@ -1,4 +1,6 @@
 //===- SubmitTest.cpp - what one run does, feature by feature -------------===//
+#include "Log.h"
+#include "RunOrchestration.h"
 #include "TestRun.h"
 #include "simpler/kernel_context.h"
 
@@ -417,6 +419,53 @@ TEST_P(Submit, KernelExceptionFailsTheRun) {
                     submit(r, &kAffine, {inout(t)}, {1, 1});
                 });
   EXPECT_EQ(0, x[0]) << "successors of a failed task must not run";
+}
+
+TEST_P(Submit, AnInterruptBeforeTheRunBeginsIsNotLost) {
+  static int touched;
+  touched = 0;
+  static const SimplerKernel touch{[](int64_t *) { ++touched; }, "touch", nullptr, 0, SIMPLER_AIV};
+  auto orchestration = [](SimplerRun *r, const ChipTensor *, const uint64_t *) {
+    submit(r, &touch, {});
+  };
+  uint64_t before = simpler_worker_interrupts(worker.get());
+  simpler_worker_interrupt(worker.get());
+  EXPECT_EQ(SIMPLER_INTERRUPTED,
+            simpler_run_since(worker.get(), before, orchestration, nullptr, 0, nullptr, 0));
+  EXPECT_EQ(0, touched);
+  before = simpler_worker_interrupts(worker.get());
+  EXPECT_EQ(0, simpler_run_since(worker.get(), before, orchestration, nullptr, 0, nullptr, 0));
+  EXPECT_EQ(1, touched);
+}
+
+TEST_P(Submit, ARunIsCancelledByItsOwnWord) {
+  static int32_t cancelled;
+  static int touched;
+  cancelled = touched = 0;
+  static const SimplerKernel cancels{
+      [](int64_t *) { __atomic_store_n(&cancelled, 1, __ATOMIC_SEQ_CST); }, "cancels", nullptr, 0,
+      SIMPLER_AIV};
+  static const SimplerKernel touch{[](int64_t *) { ++touched; }, "touch", nullptr, 0, SIMPLER_AIV};
+  std::vector<int32_t> x(1);
+  std::string error;
+  simpler::RunOptions options;
+  options.cancelled = &cancelled;
+  auto body = [&](SimplerRun &r) {
+    ChipTensor t = tensorOf(x);
+    if (!cancelled)
+      submit(&r, &cancels, {inout(t)});
+    submit(&r, &touch, {inout(t)});
+  };
+  for (int i = 0; i < 2; ++i) { // in the midst of a run, and before it began
+    EXPECT_EQ(SIMPLER_INTERRUPTED,
+              simpler::runOrchestration(simpler::deviceOf(worker.get()), options, body, error));
+    EXPECT_NE(std::string::npos, error.find("interrupted")) << error;
+    EXPECT_EQ(0, touched);
+  }
+  options.cancelled = nullptr;
+  EXPECT_EQ(0, simpler::runOrchestration(simpler::deviceOf(worker.get()), options, body, error))
+      << error;
+  EXPECT_EQ(1, touched);
 }
 
 TEST_P(Submit, InterruptStopsAtTheNextTask) {

@@ -1,4 +1,7 @@
 //===- WatchdogTest.cpp - what cannot go on ends, what is slow does not ---===//
+#include "FaultPoint.h"
+#include "Log.h"
+#include "RunOrchestration.h"
 #include "TestRun.h"
 #include "simpler/kernel_context.h"
 
@@ -237,6 +240,58 @@ TEST_F(SharedCounter, WaitsAsLongAsTheUserSays) {
   unsetenv("SIMPLER_SCHEDULER_TIMEOUT_MS");
   says("nothing has raised a counter in shared memory for 300 ms");
   expectWorks(worker.get());
+}
+
+//===-- Rest --------------------------------------------------------------===//
+
+/// Stops the device's other thread where it is about to sleep and where it has woken up.
+struct RestStops {
+  static inline std::atomic<int> arrived, allowed;
+  static inline std::thread::id own;
+  RestStops() {
+    arrived = allowed = 0;
+    own = std::this_thread::get_id();
+    simpler::faultHook = [](simpler::FaultPoint point) {
+      if (point != simpler::FaultPoint::Rest || std::this_thread::get_id() == own)
+        return false;
+      int ticket = ++arrived;
+      while (allowed < ticket)
+        std::this_thread::yield();
+      return false;
+    };
+  }
+  ~RestStops() {
+    simpler::faultHook = nullptr;
+    allowed = 1000000;
+  }
+  void await(int count) {
+    while (arrived < count)
+      std::this_thread::yield();
+  }
+};
+
+TEST(WatchdogRest, AThreadThatIsCalledIsNotAtRest) {
+  WorkerPtr worker = makeWorker(2);
+  simpler::Device &device = simpler::deviceOf(worker.get());
+  auto still = [&] {
+    uint64_t shared = 0;
+    bool proven = false;
+    EXPECT_EQ(0, run(worker.get(),
+                     [&](SimplerRun *r) { proven = device.provenStill(r->executor(), shared); }));
+    return proven;
+  };
+  RestStops stops;
+  device.wakeOne(); // starts the thread
+  stops.await(1);   // it finds nothing, and is about to sleep
+  EXPECT_TRUE(still());
+  device.wakeOne();
+  EXPECT_FALSE(still()) << "called before it sleeps";
+  stops.allowed = 1;
+  stops.await(2);
+  EXPECT_FALSE(still()) << "woken up";
+  stops.allowed = 2;
+  stops.await(3); // looked, found nothing, is about to sleep again
+  EXPECT_TRUE(still());
 }
 
 } // namespace

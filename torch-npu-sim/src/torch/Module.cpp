@@ -8,6 +8,7 @@
 #include "Generator.h"
 
 #include "npu_runtime/Graph.h"
+#include "support/PythonThreads.h"
 
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/utils/pybind.h>
@@ -23,7 +24,7 @@ struct GilHooks {
   }
   static void leave(void *token) {
     if (token)
-      PyEval_RestoreThread(static_cast<PyThreadState *>(token));
+      pto::python::restoreThread(static_cast<PyThreadState *>(token));
   }
 };
 
@@ -98,6 +99,7 @@ Stream &streamOf(int index, int64_t id) { return device(index).stream(id); }
 } // namespace
 
 PYBIND11_MODULE(_C, m) {
+  pto::python::keepProcessFromTerminating();
   setWaitHooks({&GilHooks::enter, &GilHooks::leave});
 
   m.def("_npu_init", [] { initialize(); });

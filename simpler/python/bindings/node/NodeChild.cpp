@@ -146,7 +146,7 @@ void NodeChild::serveDevice(RunLane &lane, std::map<uint64_t, std::shared_ptr<Lo
   action.sa_handler = onStopSignal;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
-  nb::gil_scoped_release release;
+  GilRelease release;
   serve(
       [&](WireTask &task, std::string &text) -> int32_t {
         auto found = callables.find(task.callable);
@@ -170,10 +170,10 @@ void NodeChild::serveDevice(RunLane &lane, std::map<uint64_t, std::shared_ptr<Lo
 }
 
 void NodeChild::servePython(nb::object call, nb::object define) {
-  nb::gil_scoped_release release;
+  GilRelease release;
   serve(
       [&](WireTask &task, std::string &text) -> int32_t {
-        nb::gil_scoped_acquire gil;
+        GilAcquire gil;
         TaskArgs args;
         for (size_t i = 0; i < task.tensors.size(); ++i) {
           args.tensors.push_back({task.tensors[i], nb::none(), 0});
@@ -191,7 +191,7 @@ void NodeChild::servePython(nb::object call, nb::object define) {
         return shouldStop() ? SIMPLER_INTERRUPTED : SIMPLER_KERNEL_FAILED;
       },
       [&](uint64_t id, bool added, std::string_view contents) {
-        nb::gil_scoped_acquire gil;
+        GilAcquire gil;
         try {
           define(id, added ? nb::object(nb::bytes(contents.data(), contents.size())) : nb::none());
         } catch (nb::python_error &error) {

@@ -86,7 +86,11 @@ std::string NodeLane::start(double seconds) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  reactor_ = std::make_unique<std::thread>([this] { react(); });
+  reactor_ = std::make_unique<std::thread>([self = self()] {
+    self->react();
+    if (self->closedByReactor_)
+      self->finishClosing();
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   Lock lock(mutex_);
   auto all_answered = [&] {
@@ -153,7 +157,7 @@ void NodeLane::submit(const std::shared_ptr<NodeRun> &run, std::vector<NodeMembe
   std::string problem = NodeGraph::problem(*task);
   if (!problem.empty())
     throw std::invalid_argument("task '" + task->members[0].name + "': " + problem);
-  nb::gil_scoped_release release; // running tasks may need it before this one finds room
+  GilRelease release; // running tasks may need it before this one finds room
   Lock lock(mutex_);
   if (run->sealed)
     throw std::invalid_argument("tasks are submitted by the program of a run, which is over");
@@ -274,6 +278,19 @@ void NodeLane::finishIfDone(const std::shared_ptr<NodeRun> &run) {
   changed_.notify_all();
 }
 
+NodeRun::~NodeRun() {
+  if (keep.empty() && callbacks.empty())
+    return;
+  if (!Py_IsInitialized()) { // the objects went with the interpreter
+    new std::vector<nb::object>(std::move(keep));
+    new std::vector<nb::object>(std::move(callbacks));
+    return;
+  }
+  GilAcquire gil;
+  keep.clear();
+  callbacks.clear();
+}
+
 /// Lets go of arguments and calls back, without the lock.
 void NodeLane::announce(Lock &lock) {
   while (!finished_.empty()) {
@@ -281,7 +298,7 @@ void NodeLane::announce(Lock &lock) {
     finished_.clear();
     lock.unlock();
     if (Py_IsInitialized()) {
-      nb::gil_scoped_acquire gil;
+      GilAcquire gil;
       for (const auto &run : runs) {
         std::vector<nb::object> keep, callbacks;
         {
@@ -290,13 +307,8 @@ void NodeLane::announce(Lock &lock) {
           callbacks.swap(run->callbacks);
         }
         keep.clear();
-        for (nb::object &callback : callbacks) {
-          try {
-            callback();
-          } catch (nb::python_error &error) {
-            error.discard_as_unraisable("RunHandle callback");
-          }
-        }
+        for (const nb::object &callback : callbacks)
+          callBack(callback);
       }
       runs.clear();
     }
@@ -478,6 +490,8 @@ bool NodeLane::reap(Child &child, double seconds) {
 }
 
 void NodeLane::close() {
+  if (getpid() != owner_)
+    return;
   {
     Lock lock(mutex_);
     if (closed_)
@@ -490,8 +504,17 @@ void NodeLane::close() {
     uint64_t one = 1;
     [[maybe_unused]] ssize_t written = write(wake_, &one, sizeof(one));
   }
-  if (reactor_ && reactor_->joinable())
+  if (reactor_ && reactor_->get_id() == std::this_thread::get_id()) {
+    reactor_->detach(); // a callback let go of the node: the rest comes after it
+    closedByReactor_ = true;
+    return;
+  }
+  if (reactor_)
     reactor_->join();
+  finishClosing();
+}
+
+void NodeLane::finishClosing() {
   for (Child &child : children_)
     if (!reap(child, child.task ? 0.2 : 5)) {
       ::kill(child.pid, SIGKILL);
@@ -509,9 +532,11 @@ void NodeLane::close() {
   for (const auto &run : runs_) {
     fail(*run, SIMPLER_WORKER_LOST, "the worker was closed while the run was in progress");
     run->done = true;
+    finished_.push_back(run);
   }
   runs_.clear();
   changed_.notify_all();
+  announce(lock);
 }
 
 } // namespace simpler::py

@@ -26,6 +26,7 @@ namespace simpler::py {
 /// One execution of a node's program. Guarded by the lane's mutex but for `done`.
 class NodeRun {
 public:
+  ~NodeRun(); // on any thread
   std::atomic<bool> done{false};
   bool sealed = false;    // the program has ended: no more tasks
   bool stopAsked = false; // its running tasks were told to stop
@@ -43,6 +44,11 @@ public:
 
 class NodeLane {
 public:
+  template <typename... Args> static std::shared_ptr<NodeLane> create(Args... args) {
+    auto lane = std::make_shared<NodeLane>(args...);
+    lane->self_ = lane;
+    return lane;
+  }
   /// `heapBytes`: addresses to reserve for buffers, mailboxes and copies. `graceSeconds`: after a
   /// run has failed, how long its running tasks may take to notice before their child is ended (a
   /// block that waits for a peer that died would wait for ever).
@@ -90,9 +96,10 @@ public:
   void unshare(uint64_t base);
   std::shared_ptr<SharedHeap> heap() const { return heap_; }
 
-  /// Ends the children, those that do not answer by force. Runs must have ended.
+  /// Ends the children, those that do not answer by force. Runs must have ended. GIL not held.
   void close();
   std::vector<pid_t> pids() const;
+  std::shared_ptr<NodeLane> self() { return self_.lock(); }
 
 private:
   struct Child {
@@ -144,7 +151,9 @@ private:
   bool reap(Child &child, double seconds);
   int patience() const;
   void loseStuck();
+  void finishClosing();
 
+  std::weak_ptr<NodeLane> self_;
   std::shared_ptr<SharedHeap> heap_;
   const pid_t owner_;
   const std::chrono::duration<double> grace_;
@@ -165,6 +174,7 @@ private:
   std::vector<std::shared_ptr<NodeRun>> finished_; // whose callbacks are to be called
   int wake_ = -1;
   bool closing_ = false, closed_ = false;
+  bool closedByReactor_ = false; // by a callback: what is left follows at the thread's end
   std::unique_ptr<std::thread> reactor_;
 };
 

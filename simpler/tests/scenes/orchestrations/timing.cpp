@@ -19,3 +19,12 @@ ENTRY(held) {
   task.add_inout(in.tensor(0).ref());
   rt_submit_aiv_task(WAIT, task);
 }
+// Counts in the second cell, waits for the first, counts again.
+ENTRY(held_then_counted) {
+  const ChipTensor &x = in.tensor(0).ref();
+  affine(cell(x, 1), 1, 1);
+  CoreTaskArgs task;
+  task.add_inout(x);
+  rt_submit_aiv_task(WAIT, task);
+  affine(cell(x, 1), 1, 1);
+}
