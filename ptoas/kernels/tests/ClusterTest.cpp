@@ -96,6 +96,57 @@ TEST(ClusterTest, Meetings) {
   EXPECT_TRUE(runAll(cluster, {{0, body}, {0, body}, {1, body}}));
 }
 
+// The cube starts both lanes, which meet, write, and let it go on; once a turn, in every turn.
+TEST(ClusterTest, Signals) {
+  using Signal = Cluster::Signal;
+  constexpr int kTurns = 500;
+  Cluster cluster(2, 1);
+  int given = 0, written[2] = {0, 0}, seen[2] = {0, 0};
+  auto cube = [&](Place *place) {
+    for (int turn = 1; turn <= kTurns; ++turn) {
+      given = turn;
+      cluster.set(place, 3, false, Signal::OtherKind);
+      cluster.await(place, 4, false);
+      EXPECT_EQ(written[0], turn);
+      EXPECT_EQ(written[1], turn);
+    }
+  };
+  auto vector = [&](Place *place) {
+    for (int turn = 1; turn <= kTurns; ++turn) {
+      cluster.await(place, 3, true);
+      written[place->lane] = given;
+      cluster.set(place, 5, true, turn % 2 ? Signal::Lanes : Signal::AllBlocks);
+      cluster.await(place, 5, true);
+      seen[place->lane] += written[1 - place->lane] == turn;
+      cluster.set(place, 4, true, Signal::OtherKind);
+    }
+  };
+  EXPECT_TRUE(runAll(cluster, {{0, cube}, {0, vector}, {1, vector}}));
+  EXPECT_EQ(seen[0], kTurns);
+  EXPECT_EQ(seen[1], kTurns);
+}
+
+// Sixteen numbers of the cube for each lane.
+TEST(ClusterTest, SignalsOfOneLane) {
+  using Signal = Cluster::Signal;
+  Cluster cluster(2, 1);
+  int turn = 0, of[2] = {0, 0};
+  auto cube = [&](Place *place) {
+    for (int64_t lane : {1, 0}) {
+      cluster.set(place, 3 + 16 * lane, false, Signal::OneLane);
+      cluster.await(place, 4 + 16 * lane, false);
+    }
+  };
+  auto vector = [&](Place *place) {
+    cluster.await(place, 3, true);
+    of[place->lane] = ++turn;
+    cluster.set(place, 4, true, Signal::OneLane);
+  };
+  EXPECT_TRUE(runAll(cluster, {{0, cube}, {0, vector}, {1, vector}}));
+  EXPECT_EQ(of[1], 1);
+  EXPECT_EQ(of[0], 2);
+}
+
 TEST(ClusterTest, DeadlockIsAFault) {
   Cluster cluster(1, 1);
   auto consume = [&](Place *place) {

@@ -64,11 +64,6 @@ LINES = [
         "",
         "%a = pto.declare_local_array -> !pto.local_array<4xf8E5M2>",
     ),
-    (
-        "'pto.set_cross_block' needs a function with a pto.kernel_kind: it signals the other core",
-        "",
-        "pto.set_cross_block <PIPE_FIX>, 3",
-    ),
 ]
 
 
