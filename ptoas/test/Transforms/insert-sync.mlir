@@ -25,6 +25,76 @@ module attributes {pto.target_arch = "a2a3"} {
     return
   }
 
+  // A flag is set behind what it is for: the second load does not hold the first exponential up.
+  // CHECK-LABEL: func.func @two_loads
+  // CHECK: pto.tload
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.tload
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID1>]
+  // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.texp
+  // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID1>]
+  // CHECK-NEXT: pto.texp
+  func.func @two_loads(%x: !P) {
+    %a = pto.alloc_tile : !V
+    %b = pto.alloc_tile : !V
+    pto.tload ins(%x : !P) outs(%a : !V)
+    pto.tload ins(%x : !P) outs(%b : !V)
+    pto.texp ins(%a : !V) outs(%a : !V)
+    pto.texp ins(%b : !V) outs(%b : !V)
+    return
+  }
+
+  // What was loaded once, in front of the loops, is waited for once, in front of the outer one.
+  // CHECK-LABEL: func.func @weights
+  // CHECK: pto.tload
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>
+  // CHECK-NEXT: pto.wait_flag
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: pto.barrier <PIPE_V>
+  // CHECK-NEXT: pto.tadd
+  // CHECK-NOT: pto.set_flag
+  // CHECK: return
+  func.func @weights(%x: !P, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a = pto.alloc_tile : !V
+    %b = pto.alloc_tile : !V
+    pto.tload ins(%x : !P) outs(%a : !V)
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %n step %c1 {
+        pto.tadd ins(%a, %a : !V, !V) outs(%b : !V)
+      }
+    }
+    return
+  }
+
+  // Two buffers: the load of the next one runs beside the work on this one. What the vector queue
+  // waits for was set in front of that load.
+  // CHECK-LABEL: func.func @ping_pong
+  // CHECK: scf.for
+  // CHECK: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <[[EVENT:EVENT_ID.]]>]
+  // CHECK-NOT: pto.texp
+  // CHECK: pto.tload
+  // CHECK-NOT: pto.set_flag
+  // CHECK: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <[[EVENT]]>]
+  // CHECK-NEXT: pto.texp
+  func.func @ping_pong(%x: !P, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a = pto.alloc_tile : !V
+    %b = pto.alloc_tile : !V
+    pto.tload ins(%x : !P) outs(%a : !V)
+    scf.for %i = %c0 to %n step %c1 {
+      pto.tload ins(%x : !P) outs(%b : !V)
+      pto.texp ins(%a : !V) outs(%a : !V)
+      pto.tload ins(%x : !P) outs(%a : !V)
+      pto.texp ins(%b : !V) outs(%b : !V)
+    }
+    return
+  }
+
   // Unrelated tiles need nothing.
   // CHECK-LABEL: func.func @apart
   // CHECK-NOT: pto.set_flag

@@ -2,10 +2,13 @@
 //
 // Walks a function in program order and keeps, for each queue, which instructions of
 // every queue are known to be done. Where an instruction touches bytes that an earlier
-// one may still be working on, an order goes directly in front of it: the fewest
-// set_flag and wait_flag pairs (a barrier within one queue) that cover all it waits for,
-// with event ids whose last wait is known to have run. When no id is free, the order is
-// a barrier of all queues.
+// one may still be working on, it gets an order: the fewest set_flag and wait_flag pairs
+// (a barrier within one queue) that cover all it waits for. The wait stands directly in
+// front of it (of the outermost loop around it, when everything to wait for lies before
+// that loop), the set as early in the same block as it covers what is waited for, so that
+// the setting queue's next instructions are not waited for as well; with an event id whose
+// last wait is known there to have run. When no id is free anywhere, the order is a barrier
+// of all queues.
 //
 // A loop is walked twice, which finds the orders between iterations, and again until
 // nothing changes. An order that its instruction does not need in any of the last walks
@@ -34,6 +37,10 @@ using namespace mlir::pto;
 
 namespace {
 constexpr unsigned kEvents = 8, kMaxLoops = 6;
+// How far, in ops of a block, a flag is set in front of its wait.
+constexpr unsigned kMaxAhead = 256;
+// Orders in front of loops: whether one is needed costs a walk of its own.
+constexpr unsigned kMaxHoisted = 32;
 
 // The last instructions of each queue that read and wrote the same bytes; 0: none.
 struct Accesses {
@@ -79,7 +86,7 @@ struct State : QueueClocks {
 struct Order {
   Operation *first;        // the barrier, or the set_flag
   Operation *wait;         // null for a barrier
-  unsigned triedEvents;    // bits
+  unsigned triedEvents;    // bits, where the set stands now
   bool isNeeded = false;   // in the last walk
   bool isDisabled = false; // as if it were not there
 };
@@ -124,17 +131,45 @@ private:
     replaced.clear();
   }
 
+  // A place in a block behind an op (null: at the start), and what the queues know there.
+  struct Place {
+    Operation *after;
+    std::array<Clock, kQueues> known;
+    Clock counts;
+
+    Clock told(unsigned from) const {
+      Clock clock = known[from];
+      clock[from] = counts[from];
+      return clock;
+    }
+  };
+
+  // A block that is being walked.
+  struct Frame {
+    Block *block;
+    std::vector<Place> places;
+    Operation *loop = nullptr; // that the walk is in
+    Clock atLoop{};            // counts in front of it
+  };
+
   void walk(Block &block, State &state) {
+    frames.push_back({&block, {{nullptr, state.known, counts}}});
     // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
-    for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode())
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
       walk(op, state);
+      std::vector<Place> &places = frames.back().places;
+      if (places.size() == 2 * kMaxAhead)
+        places.erase(places.begin(), places.begin() + kMaxAhead);
+      places.push_back({op, state.known, counts});
+    }
+    frames.pop_back();
     pending.clear();
   }
 
   void walk(Operation *op, State &state) {
     if (auto known = byOp.find(op); known != byOp.end()) {
       const Order &order = orders[known->second];
-      bool isReplaced = isa<SetFlagOp>(op) && !order.wait;
+      bool isReplaced = op != order.first && op != order.wait;
       if (!order.isDisabled && !isReplaced)
         passOrder(op, known->second, state);
       return;
@@ -168,13 +203,19 @@ private:
     if (isDeep && !checkOnly)
       startWithBarriers(op);
     loopDepth += isLoop;
+    if (isLoop) {
+      frames.back().loop = op;
+      frames.back().atLoop = counts;
+    }
     for (unsigned round = 0; round < (isLoop && !isDeep ? 2u : 1u); ++round)
       for (Region &region : op->getRegions())
         for (Block &block : region)
           walk(block, state);
     loopDepth -= isLoop;
-    if (isLoop)
+    if (isLoop) {
+      frames.back().loop = nullptr;
       state.merge(skipped, counts);
+    }
   }
 
   // Walking twice is twice the work per level. Loops this deep wait for everything in each
@@ -257,7 +298,8 @@ private:
       for (unsigned j = 0; j < pending.size(); ++j)
         if (i != j)
           join(without, pending[j].clock);
-      if (pending[i].queue != queue || !isCovered(need, without))
+      // An order in front of a loop may meet an instruction that it is not for.
+      if (pending[i].queue == queue && !isCovered(need, without))
         orders[pending[i].order].isNeeded = true;
     }
     pending.clear();
@@ -293,10 +335,24 @@ private:
       if (isCovered(need, known))
         best = choice;
     }
+    // Each choice has to tell what it is itself asked for; what no choice is, any that knows it.
+    SmallVector<std::pair<unsigned, Clock>, 8> chosen;
+    Clock open{};
     for (unsigned i = 0; i < sources.size(); ++i)
-      if (best >> i & 1)
-        if (!insertOne(op, sources[i], queue, state))
-          return; // a barrier of all queues
+      if (unsigned source = sources[i]; best >> i & 1)
+        chosen.push_back({source, Clock{}}), chosen.back().second[source] = need[source];
+      else
+        open[source] = need[source];
+    for (auto &[source, asked] : chosen) {
+      Clock told{};
+      learn(told, source, queue, state);
+      for (unsigned q = 0; q < kQueues; ++q)
+        if (open[q] && told[q] >= open[q])
+          asked[q] = std::exchange(open[q], 0);
+    }
+    for (const auto &[source, asked] : chosen)
+      if (!insertOne(op, source, queue, asked, state))
+        return; // a barrier of all queues
   }
 
   void learn(Clock &known, unsigned from, unsigned to, const State &state) {
@@ -306,43 +362,88 @@ private:
       join(known, state.told(from, counts));
   }
 
-  bool insertOne(Operation *op, unsigned from, unsigned to, State &state) {
+  // The earliest place of a block that knows what is asked for, among those where an event is free.
+  const Place *findPlace(const Frame &frame, unsigned from, unsigned to, const Clock &asked,
+                         const State &state, unsigned &event) {
+    const Place *place = nullptr;
+    for (const Place &candidate : llvm::reverse(frame.places)) {
+      if (!isCovered(asked, candidate.told(from)))
+        break;
+      if (std::optional<unsigned> found = freeEvent(from, to, 0, state, candidate.known[from]))
+        place = &candidate, event = *found;
+    }
+    return place;
+  }
+
+  bool insertOne(Operation *op, unsigned from, unsigned to, const Clock &asked, State &state) {
     changed = true;
-    OpBuilder builder(op);
     Location loc = op->getLoc();
     auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
     if (from == to) {
+      OpBuilder builder(op);
       add(BarrierOp::create(builder, loc, target), nullptr, state);
       return true;
     }
-    std::optional<unsigned> event = freeEvent(from, to, 0, state);
-    if (!event) {
+    // Around the outermost loop behind all that is asked for, else in front of the instruction.
+    const Frame *frame = nullptr;
+    const Place *place = nullptr;
+    unsigned event = 0;
+    for (const Frame &outer : frames)
+      if (outer.loop && !place && hoisted < kMaxHoisted && isCovered(asked, outer.atLoop))
+        if ((place = findPlace(outer, from, to, asked, state, event)))
+          frame = &outer, ++hoisted;
+    if (!place) {
+      frame = &frames.back();
+      place = findPlace(*frame, from, to, asked, state, event);
+    }
+    OpBuilder builder(frame->loop ? frame->loop : op);
+    if (!place) {
       add(BarrierOp::create(builder, loc, PIPE::PIPE_ALL), nullptr, state);
       return false;
     }
-    auto id = static_cast<EVENT>(*event);
+    auto id = static_cast<EVENT>(event);
+    Operation *wait = WaitFlagOp::create(builder, loc, source, target, id);
+    if (!place->after)
+      builder.setInsertionPointToStart(frame->block);
+    else if (place != &frame->places.back())
+      builder.setInsertionPointAfter(place->after);
+    else
+      builder.setInsertionPoint(wait);
     Operation *set = SetFlagOp::create(builder, loc, source, target, id);
-    add(set, WaitFlagOp::create(builder, loc, source, target, id), state);
+    add(set, wait, state, place->told(from));
     return true;
   }
 
-  void add(Operation *first, Operation *wait, State &state) {
+  // `told`: by the flag, which may be set far in front.
+  void add(Operation *first, Operation *wait, State &state, const Clock &told = {}) {
     unsigned number = orders.size();
     orders.push_back({first, wait, 0});
     byOp[first] = number;
-    if (wait)
-      byOp[wait] = number;
-    passOrder(first, number, state);
-    if (wait)
-      passOrder(wait, number, state);
+    if (!wait)
+      return passOrder(first, number, state);
+    byOp[wait] = number;
+    setFlag(cast<SetFlagOp>(first), told, state);
+    passOrder(wait, number, state);
   }
 
+  // An event that nobody uses now and whose last wait is known to have run by a queue that knows
+  // `known`.
   static std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
-                                           const State &state) {
-    for (unsigned event = 0; event < kEvents; ++event)
-      if (!(tried >> event & 1) && state.isFree(from, to, event))
+                                           const State &state, const Clock &known) {
+    for (unsigned event = 0; event < kEvents; ++event) {
+      auto flag = state.flags.find({from, to, event});
+      if (!(tried >> event & 1) && (flag == state.flags.end() ||
+                                    (!flag->second.isSet && known[to] >= flag->second.lastWait)))
         return event;
+    }
     return std::nullopt;
+  }
+
+  static void setFlag(SetFlagOp set, const Clock &told, State &state) {
+    QueueClocks::Flag &flag = state.flags[{queueOf(set.getSrcPipe()), queueOf(set.getDstPipe()),
+                                           static_cast<unsigned>(set.getEventId())}];
+    flag.isSet = true;
+    flag.clock = told;
   }
 
   void passOrder(Operation *op, unsigned number, State &state) {
@@ -362,18 +463,12 @@ private:
     }
     if (auto set = dyn_cast<SetFlagOp>(op)) {
       unsigned from = queueOf(set.getSrcPipe()), to = queueOf(set.getDstPipe());
-      auto event = static_cast<unsigned>(set.getEventId());
-      if (!state.isFree(from, to, event)) {
+      if (!state.isFree(from, to, static_cast<unsigned>(set.getEventId()))) {
         sawHazard = true;
-        if (!checkOnly && !useAnotherEvent(number, from, to, state)) {
-          apply(PIPE::PIPE_ALL, state);
+        if (!checkOnly && !useAnotherEvent(number, from, to, state))
           return;
-        }
-        event = static_cast<unsigned>(set.getEventId());
       }
-      QueueClocks::Flag &flag = state.flags[{from, to, event}];
-      flag.isSet = true;
-      flag.clock = state.told(from, counts);
+      setFlag(set, state.told(from, counts), state);
       return;
     }
     auto wait = cast<WaitFlagOp>(op);
@@ -381,33 +476,55 @@ private:
     QueueClocks::Flag &flag = state.flags[{from, to, static_cast<unsigned>(wait.getEventId())}];
     flag.isSet = false;
     flag.lastWait = state.issued[to] = ++counts[to];
+    lastWaiter[{from, to, static_cast<unsigned>(wait.getEventId())}] = number;
     pending.push_back({number, to, state.known[to], flag.clock});
     join(state.known[to], flag.clock);
   }
 
-  // Moves an order whose event is in use to one that it has not had; to a barrier of all queues
-  // when there is none, which is false.
-  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, const State &state) {
+  // Gives an order whose event is in use one that it has not had. When there is none, or when it is
+  // in its own way, around a loop, the flag is set later; directly in front of its wait already,
+  // the order becomes a barrier of all queues. False if the set is not where it was any more.
+  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, State &state) {
     changed = true;
     Order &order = orders[number];
     auto set = cast<SetFlagOp>(order.first);
-    order.triedEvents |= 1u << static_cast<unsigned>(set.getEventId());
-    if (std::optional<unsigned> event = freeEvent(from, to, order.triedEvents, state)) {
-      set.setEventId(static_cast<EVENT>(*event));
-      cast<WaitFlagOp>(order.wait).setEventId(static_cast<EVENT>(*event));
+    auto event = static_cast<unsigned>(set.getEventId());
+    bool isLate = set->getNextNode() == order.wait;
+    order.triedEvents |= 1u << event;
+    bool isOwn = lastWaiter[{from, to, event}] == number;
+    if (std::optional<unsigned> other =
+            isOwn && !isLate ? std::nullopt
+                             : freeEvent(from, to, order.triedEvents, state, state.known[from])) {
+      set.setEventId(static_cast<EVENT>(*other));
+      cast<WaitFlagOp>(order.wait).setEventId(static_cast<EVENT>(*other));
       return true;
     }
     // The walk stands at the set_flag: it stays until the walk has left it.
-    OpBuilder builder(order.first);
-    Operation *barrier = BarrierOp::create(builder, order.first->getLoc(), PIPE::PIPE_ALL);
-    Operation *oldWait = order.wait;
-    byOp.erase(oldWait);
-    byOp[barrier] = number;
-    replaced.push_back(order.first);
-    order.first = barrier;
-    order.wait = nullptr;
-    oldWait->erase();
+    replaced.push_back(set);
+    OpBuilder builder(order.wait);
+    if (!isLate) {
+      // Behind the next op from which its queue may learn that the wait has run.
+      Operation *next = set->getNextNode();
+      while (next != order.wait && !teaches(next, from))
+        next = next->getNextNode();
+      if (next != order.wait)
+        builder.setInsertionPointAfter(next);
+      order.first = builder.clone(*set);
+      order.triedEvents = 0;
+    } else {
+      order.first = BarrierOp::create(builder, set->getLoc(), PIPE::PIPE_ALL);
+      byOp.erase(order.wait);
+      order.wait->erase();
+      order.wait = nullptr;
+    }
+    byOp[order.first] = number;
     return false;
+  }
+
+  static bool teaches(Operation *op, unsigned queue) {
+    if (auto wait = dyn_cast<WaitFlagOp>(op))
+      return queueOf(wait.getDstPipe()) == queue;
+    return op->getNumRegions() != 0 || isa<BarrierOp, BarrierSyncOp>(op);
   }
 
   void apply(PIPE pipe, State &state) {
@@ -439,7 +556,9 @@ private:
   llvm::DenseMap<Operation *, Instruction> instructions;
   SmallVector<Pending, 4> pending;
   SmallVector<Operation *, 2> replaced;
-  unsigned loopDepth = 0;
+  std::vector<Frame> frames; // blocks around the op that the walk is at
+  std::map<std::array<unsigned, 3>, unsigned> lastWaiter; // orders, by queues and event
+  unsigned loopDepth = 0, hoisted = 0;
   bool changed = false, checkOnly = false, sawHazard = false;
 };
 
