@@ -9,6 +9,9 @@
 #include "ObjectFile.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -86,6 +89,34 @@ void optimise(Module &module, TargetMachine &machine) {
   all.run(module, modules);
 }
 
+/// Stores under a mask of one constant lane become stores of the element: LLVM 22 makes them itself
+/// when it selects instructions, but where a narrowing goes before, it stores the wide element and
+/// so the bytes behind it.
+void storeSingleLanes(Module &module) {
+  for (Function &function : module)
+    for (Instruction &i : make_early_inc_range(instructions(function))) {
+      auto *store = dyn_cast<IntrinsicInst>(&i);
+      if (!store || store->getIntrinsicID() != Intrinsic::masked_store)
+        continue;
+      auto *mask = dyn_cast<Constant>(store->getArgOperand(2));
+      auto *type = dyn_cast<FixedVectorType>(store->getArgOperand(0)->getType());
+      if (!mask || !type)
+        continue;
+      SmallVector<unsigned, 64> lanes;
+      for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
+        if (Constant *on = mask->getAggregateElement(lane); !on || !on->isNullValue())
+          lanes.push_back(lane);
+      if (lanes.size() != 1)
+        continue;
+      IRBuilder<> b(store);
+      Value *pointer =
+          b.CreateConstInBoundsGEP1_64(type->getElementType(), store->getArgOperand(1), lanes[0]);
+      b.CreateAlignedStore(b.CreateExtractElement(store->getArgOperand(0), lanes[0]), pointer,
+                           store->getParamAlign(1).valueOrOne());
+      store->eraseFromParent();
+    }
+}
+
 void dump(Module &module, TargetMachine &machine, StringRef dir, StringRef stage) {
   std::error_code error;
   raw_fd_ostream ir((dir + "/" + stage + ".ll").str(), error);
@@ -117,6 +148,7 @@ Error emitObject(Module &module, const HostTarget &target, SmallVectorImpl<char>
     return createStringError("emitted IR is invalid: " + broken);
 #endif
   optimise(module, **machine);
+  storeSingleLanes(module);
   if (!dumpDir.empty()) {
     dump(module, **machine, dumpDir, "optimised");
     std::error_code error;
