@@ -170,14 +170,16 @@ PTO_RUNTIME void pto_print_int(const char *format, int64_t value) {
   print(format, text);
 }
 
-PTO_RUNTIME void pto_print_tile(const Tile *tile) {
+PTO_RUNTIME void pto_print_tile(const Tile *tile, int32_t width, int32_t precision) {
   std::printf("tile %lldx%lld\n", (long long)tile->validRows, (long long)tile->validCols);
   for (int64_t r = 0; r < tile->validRows; ++r) {
     for (int64_t c = 0; c < tile->validCols; ++c)
       if (tile->type <= F64)
-        std::printf("%s%8.4f", c ? " " : "", loadNumber(tile->at(r, c), tile->type));
+        std::printf("%s%*.*f", c ? " " : "", width, precision,
+                    loadNumber(tile->at(r, c), tile->type));
       else
-        std::printf("%s%8lld", c ? " " : "", (long long)loadInteger(tile->at(r, c), tile->type));
+        std::printf("%s%*lld", c ? " " : "", width,
+                    (long long)loadInteger(tile->at(r, c), tile->type));
     std::printf("\n");
   }
   std::fflush(stdout);

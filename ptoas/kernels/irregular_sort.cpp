@@ -87,7 +87,7 @@ static Record recordAt(const Tile *tile, int64_t number) {
 PTO_RUNTIME void pto_merge_runs(const Tile *dst, const Tile *src, int64_t blockLength) {
   int64_t perRecord = 8 / src->bytes();
   int64_t run = blockLength / perRecord;
-  int64_t total = std::min(src->validCols, dst->cols) / perRecord;
+  int64_t total = src->validCols / perRecord;
   if (run <= 0)
     return;
   std::vector<Record> all;
@@ -102,7 +102,9 @@ PTO_RUNTIME void pto_merge_runs(const Tile *dst, const Tile *src, int64_t blockL
     std::vector<Record> merged = merge(lists, src->type, false, nullptr);
     all.insert(all.end(), merged.begin(), merged.end());
   }
-  for (size_t i = 0; i < all.size(); ++i)
+  // What finds no room is dropped after the merge.
+  size_t room = size_t(dst->cols / perRecord);
+  for (size_t i = 0; i < std::min(all.size(), room); ++i)
     std::memcpy(dst->at(0, int64_t(i) * perRecord), &all[i].bits, 8);
 }
 

@@ -222,8 +222,15 @@ FailureOr<bool> FunctionEmitter::emitIrregular(pto::TileOpInterface op) {
     return call("pto_memory_scatter", {memory, tile("src"), tile("indices"), b.getInt32(rows),
                                        b.getInt32(oob), b.getInt32(combine)});
   }
-  if (name == "pto.tprint")
-    return call("pto_print_tile", {tile("src")});
+  if (name == "pto.tprint") {
+    auto attr = op->getAttrOfType<pto::PrintFormatAttr>("printFormat");
+    pto::PrintFormat format = attr ? attr.getValue() : pto::PrintFormat::Width8Precision4;
+    int width = format == pto::PrintFormat::Width10Precision6 ? 10 : 8;
+    int precision = format == pto::PrintFormat::Width10Precision6  ? 6
+                    : format == pto::PrintFormat::Width8Precision2 ? 2
+                                                                   : 4;
+    return call("pto_print_tile", {tile("src"), b.getInt32(width), b.getInt32(precision)});
+  }
   return false;
 }
 

@@ -42,6 +42,8 @@ FailureOr<bool> FunctionEmitter::emitSmallFloats(pto::TileOpInterface op) {
                  b.getInt32(saturation && saturation.getValue() == pto::SaturationMode::On)});
     return true;
   }
+  if (isa<pto::TGetScaleAddrOp>(op))
+    return false; // looks at an address, not at elements
   for (mlir::Value operand : op->getOperands())
     if (is(operand, isPacked))
       return emitPacked(op);
@@ -54,57 +56,65 @@ FailureOr<bool> FunctionEmitter::emitSmallFloats(pto::TileOpInterface op) {
 /// An accumulator that leaves through the fixed pipe as eight-bit floats: by way of FP32.
 FailureOr<bool> FunctionEmitter::exitInto(pto::TileOpInterface op) {
   StringRef name = op->getName().getStringRef();
-  mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
-  if (name != "pto.tmov" && name != "pto.tmov.fp" && name != "pto.tstore" &&
+  bool window = name.starts_with("pto.textract"), insert = name.starts_with("pto.tinsert");
+  if (!window && !insert && name != "pto.tmov" && name != "pto.tmov.fp" && name != "pto.tstore" &&
       name != "pto.tstore_fp")
     return op->emitError("native target: '")
-           << op->getName() << "' cannot turn " << model.info(src).type.getElementType()
-           << " into eight-bit floats; move the whole tile";
+           << op->getName() << "' has no code for eight-bit floats";
+  mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
+  mlir::Value row = op.getNamedOperand("row"), col = op.getNamedOperand("col");
   const TileInfo &from = model.info(src);
   flush();
   auto made = std::make_unique<NestOp>();
   made->source = op;
-  made->in.push_back(tileAccess(src));
-  made->rows = validRows(from);
-  made->cols = validCols(from);
-  Value *target;
+  made->in.push_back(window ? windowAccess(src, row, col) : tileAccess(src));
+  auto describeMatrix = [&](const Access &access, Elem elem, Value *rows, Value *cols) {
+    AllocaInst *slot = stackSlot(ArrayType::get(b.getInt64Ty(), 8), "desc");
+    Value *fields[] = {b.CreatePtrToInt(access.base, b.getInt64Ty()),
+                       access.rowStride,
+                       access.colStride,
+                       rows,
+                       cols,
+                       rows,
+                       cols,
+                       index(int64_t(elem))};
+    for (unsigned i = 0; i < 8; ++i)
+      b.CreateStore(fields[i], b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), slot, i));
+    return slot;
+  };
+  Value *rows = validRows(from), *cols = validCols(from), *target;
   if (model.isTile(dst)) {
     tileViews.erase(dst);
-    made->rows = smaller(made->rows, validRows(model.info(dst)));
-    made->cols = smaller(made->cols, validCols(model.info(dst)));
-    target = describe(dst);
+    const TileInfo &to = model.info(dst);
+    if (window) {
+      rows = validRows(to), cols = validCols(to);
+    } else if (!insert) {
+      rows = smaller(rows, validRows(to)), cols = smaller(cols, validCols(to));
+    }
+    Access place = insert ? windowAccess(dst, row, col) : tileAccess(dst);
+    extendLife(rootStorage[to.root], current);
+    target = describeMatrix(place, to.elem, rows, cols);
   } else {
     const GmView &view = views.find(dst)->second;
-    Value *rows, *cols;
-    FailureOr<Access> access = viewAccess(view, rows, cols);
-    target = describeView(view);
-    if (failed(access) || !target)
+    Value *viewRows, *viewCols;
+    FailureOr<Access> place = viewAccess(view, viewRows, viewCols);
+    if (failed(place) || !place->rowDims.empty())
       return op->emitError("native target: a converting tstore to a view of this layout");
-    made->rows = smaller(made->rows, rows);
-    made->cols = smaller(made->cols, cols);
+    rows = smaller(rows, viewRows), cols = smaller(cols, viewCols);
+    target = describeMatrix(*place, view.elem, rows, cols);
   }
-  Value *rows = made->rows, *cols = made->cols;
-  Value *wide = privateStorage(from.rows * from.cols * 4);
+  made->rows = rows;
+  made->cols = cols;
   made->out.elem = Elem::F32;
-  made->out.base = wide;
+  made->out.base = privateStorage(from.rows * from.cols * 4);
   made->out.rowStride = index(from.cols);
   made->out.colStride = index(1);
+  Value *wide = describeMatrix(made->out, Elem::F32, rows, cols);
   convertOnTheWay(op, *made);
   addNest(std::move(made));
   flush();
-  AllocaInst *slot = stackSlot(ArrayType::get(b.getInt64Ty(), 8), "desc");
-  Value *fields[] = {b.CreatePtrToInt(wide, b.getInt64Ty()),
-                     index(from.cols),
-                     index(1),
-                     index(from.rows),
-                     index(from.cols),
-                     rows,
-                     cols,
-                     index(int64_t(Elem::F32))};
-  for (unsigned i = 0; i < 8; ++i)
-    b.CreateStore(fields[i], b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), slot, i));
   callRuntime("pto_convert_small",
-              {target, slot, b.getInt32(unsigned(pto::RoundMode::CAST_RINT)), b.getInt32(1)});
+              {target, wide, b.getInt32(unsigned(pto::RoundMode::CAST_RINT)), b.getInt32(1)});
   return true;
 }
 
