@@ -8,9 +8,12 @@ one per element type with run-time extents that runs all classes.
 from __future__ import annotations
 
 import functools
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from zlib import crc32
@@ -35,7 +38,7 @@ CLASSES = {
     "empty": (0, 29),
 }
 # Run-time extents that leave nothing.
-NOTHING = {"no_columns": (13, 0), "no_inner": (13, 61, 0)}
+NOTHING = {"no_columns": (13, 0)}
 FLOATS = ("f32", "f16", "bf16")
 FILL = 7  # what outputs hold before
 
@@ -61,8 +64,9 @@ def types_of(op: str, operand: str, arch: str) -> list[str]:
 @dataclass(frozen=True)
 class Operand:
     """A tile and the tensor that it is loaded from or stored to. Extents are numbers, or names of those of
-    the case: r and c, h (half of r), k (the inner one of a product), g (groups of 32 in k), c17 (c + 17). In
-    space "gm" there is no tile: the op names the tensor. Tiles of the cube core: spaces.py."""
+    the case: r and c, h (half of r), k (the inner one of a product), c17 (c + 17), and kg, cg, rg, the numbers
+    of groups of 32 in k, c, r. In space "gm" there is no tile: the op names the tensor. Tiles of the cube
+    core: spaces.py."""
 
     dtype: str | Callable = "T"  # T: that of the case
     rows: int = ROWS
@@ -100,12 +104,12 @@ class Case:
 
     @property
     def run_time(self) -> dict[str, int]:
-        groups = (self.k + 31) // 32
-        return {"r": self.r, "c": self.c, "h": self.r // 2, "k": self.k, "g": groups}
+        return {"r": self.r, "c": self.c, "h": self.r // 2, "k": self.k}
 
     @property
     def extents(self) -> dict[str, int]:
-        return {**self.run_time, "c17": self.c + 17}
+        groups = {f"{e}g": (n + 31) // 32 for e, n in self.run_time.items()}
+        return {**self.run_time, **groups, "c17": self.c + 17}
 
     def extent(self, e) -> int:
         return self.extents.get(e, e)
@@ -129,17 +133,16 @@ class Row:
     project: Callable | None = None  # (case, valid part of an output) -> what is compared
     label: str = ""
     refused_empty: str = ""  # the message about constant empty extents
+    refused_by: str = ""  # another op of the row that gives it
+    printed: bool = False  # what the op prints is the result; the reference reads it
     dynamic: bool = True
     classes: dict = field(default_factory=lambda: CLASSES)
+    nothing: dict = field(default_factory=lambda: NOTHING)
     archs: Sequence[str] = ARCHS
 
     @property
     def name(self) -> str:
         return self.op + (f"-{self.label}" if self.label else "")
-
-    @property
-    def has_inner(self) -> bool:
-        return any("k" in (t.vrow, t.vcol) for t in self.inputs)
 
     def dtypes(self, arch: str) -> Sequence[str]:
         if arch not in self.archs:
@@ -163,6 +166,29 @@ def numbers(rng, dtype: str, shape, low, high):
     return np.where(rng.random(shape) < 0.5, found, small)
 
 
+class RunTime(dict):
+    """Names of run-time extents; those that follow from others are computed where a row first asks for them."""
+
+    def __init__(self, p: Program, args: dict[str, str]):
+        super().__init__(args)
+        self.p = p
+
+    def __missing__(self, extent: str) -> str:
+        if extent == "c17":
+            self[extent] = self.compute("addi", self["c"], 17)
+        else:
+            self[extent] = self.compute("divui", self.compute("addi", self[extent[0]], 31), 32)
+        return self[extent]
+
+    def get(self, extent, other=None):
+        return self[extent] if isinstance(extent, str) else other
+
+    def compute(self, op: str, value: str, number: int) -> str:
+        name = self.p.name()
+        self.p.emit(f"{name} = arith.{op} {value}, {self.p.const(number)} : index")
+        return name
+
+
 def places(row: Row, case: Case) -> list[spaces.Tensors]:
     ins = [spaces.of(t, case, False) for t in row.inputs]
     return ins + [spaces.of(t, case, True) for t in row.outputs]
@@ -174,9 +200,7 @@ def function(row: Row, case: Case, name: str, dynamic: bool) -> str:
     pointers = [[p.pointer(dtype) for dtype in place.types()] for place in operands]
     extents = case.extents
     if dynamic:
-        extents = {e: p.scalar("index") for e in case.run_time}
-        extents["c17"] = p.name()
-        p.emit(f"{extents['c17']} = arith.addi {extents['c']}, {p.const(17)} : index")
+        extents = RunTime(p, {e: p.scalar("index") for e in case.run_time})
     p.extents = extents
     tiles = []
     for place, of_place in zip(operands, pointers):
@@ -251,6 +275,27 @@ def arrays_of(row: Row, case: Case) -> tuple[list, list]:
     return ins, outs
 
 
+def valid_parts(case: Case, operands, values) -> list:
+    return [a[: case.extent(t.vrow), : case.extent(t.vcol)] for a, t in zip(values, operands)]
+
+
+class Printed:
+    """What code writes to the standard output meanwhile."""
+
+    def __enter__(self):
+        sys.stdout.flush()
+        self.file, self.kept = tempfile.TemporaryFile(), os.dup(1)
+        os.dup2(self.file.fileno(), 1)
+        return self
+
+    def __exit__(self, *_):
+        os.dup2(self.kept, 1)
+        os.close(self.kept)
+        self.file.seek(0)
+        self.text = self.file.read().decode()
+        self.file.close()
+
+
 def run_case(row: Row, case: Case) -> None:
     """Static and run-time extents, fused and not: equal bits; the valid part as NumPy has it, the rest kept."""
     ins, before = arrays_of(row, case)
@@ -263,19 +308,19 @@ def run_case(row: Row, case: Case) -> None:
     for code, names in compiled(row, case.arch):
         for name in names & set(modes):
             tensors = [place.memory(a) for place, a in zip(operands, ins + before)]
-            code(name, *(tensor for of_place in tensors for tensor in of_place), *modes[name])
+            with Printed() if row.printed else nullcontext() as printed:
+                code(name, *(tensor for of_place in tensors for tensor in of_place), *modes[name])
+            if row.printed:
+                row.expect(case, printed.text, *valid_parts(case, row.inputs, ins))
             written = zip(operands[len(ins) :], tensors[len(ins) :])
             results.append([place.values(of_place) for place, of_place in written])
     assert results, "nothing has run"
-    cut = [a[: case.extent(t.vrow), : case.extent(t.vcol)] for a, t in zip(ins, row.inputs)]
-    cut += [
-        b[: case.extent(t.vrow), : case.extent(t.vcol)]
-        for b, t in zip(before, row.outputs)
-        if t.kept
-    ]
+    kept = [(b, t) for b, t in zip(before, row.outputs) if t.kept]
+    cut = valid_parts(case, row.inputs, ins)
+    cut += valid_parts(case, [t for _, t in kept], [b for b, _ in kept])
     wanted = (None,) * len(row.outputs)
     # Extents that turn out empty where the op has no meaning for it: nothing but the valid part changes.
-    if not (row.refused_empty and case.empty):
+    if not row.printed and not (row.refused_empty and case.empty):
         with np.errstate(all="ignore"):
             wanted = row.expect(case, *cut)
         wanted = wanted if isinstance(wanted, tuple) else (wanted,)

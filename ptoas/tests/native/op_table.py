@@ -481,6 +481,10 @@ GENERATED = [
         )
         for down in (False, True)
     ),
+    Row(
+        "tci", lambda case, old: np.vstack([(5 + np.arange(case.c))[None][: case.r], old[1:]]), (),
+        (replace(FULL, kept=True),), types="dst", emit=emit_ramp(False), label="one row of several",
+    ),
     triangle(0, -3), triangle(0, 2), triangle(1, -1), triangle(1, 20),
 ]  # fmt: skip
 

@@ -109,6 +109,10 @@ MOVES = [
         "ttrans", lambda case, a: a.T, (replace(FULL, rows=32),),
         (replace(FULL, rows=64, cols=32, vrow="c", vcol="r"),), types="src",
     ),
+    Row(
+        "ttrans", lambda case, a, old: over(old, a.T), (replace(FULL, rows=32),),
+        (replace(FULL, rows=64, cols=32, vrow=64, vcol=32, kept=True),), types="src", label="part",
+    ),
     *(
         Row(
             "tpack", lambda case, a, d=dtype: a.astype(np.uint32).astype(DTYPES[d]), (FULL,),
@@ -231,17 +235,17 @@ def with_pattern(op, pattern, axis):
     return emit
 
 
-def corner(found, shape=(ROWS, COLS)):
-    """A result whose rest has no meaning."""
-    whole = np.ma.masked_all(shape, found.dtype)
+def over(old, found):
+    """A result that leaves the rest of what was there."""
+    whole = old.copy()
     whole[: found.shape[0], : found.shape[1]] = found
     return whole
 
 
 def gathered(pattern, axis):
-    def expect(case, a):
-        return corner(
-            a[:, marked(pattern, case.c)] if axis == "row" else a[marked(pattern, case.r)]
+    def expect(case, a, old):
+        return over(
+            old, a[:, marked(pattern, case.c)] if axis == "row" else a[marked(pattern, case.r)]
         )
 
     return expect
@@ -265,8 +269,8 @@ def emit_compare(p, case, ins, outs):
     p.op("tgather", [ins[0], key, tmp], outs, "cmpMode = #pto<cmp eq>, offset = 5 : i32")
 
 
-def positions(case, a):
-    places = np.ma.masked_all((ROWS, COLS), np.int32)
+def positions(case, a, old):
+    places = old.copy()
     counts = np.zeros(case.r, np.int32)
     for i, line in enumerate(a):
         hits = np.flatnonzero(line == scalar_of(case, 2))
@@ -334,7 +338,7 @@ KEPT = replace(CAPACITY, kept=True)
 EXECUTED = {"f32": 2, "f16": 4}  # elements of a record
 
 
-def sorted_runs(case, a, index):
+def sorted_runs(case, a, index, old):
     step = EXECUTED[case.dtype]
     whole = np.zeros((case.r, case.c * step), a.dtype)
     for i in range(case.r):
@@ -346,7 +350,7 @@ def sorted_runs(case, a, index):
                 record[: a.dtype.itemsize] = a[i, source : source + 1].view(np.uint8)
                 record[4:] = index[i, source : source + 1].view(np.uint8)
                 whole[i, at * step : (at + 1) * step] = record.view(a.dtype)
-    return corner(whole, (case.r, COLS * step))
+    return over(old, whole)
 
 
 def counting(rng, case, shape):
@@ -367,7 +371,7 @@ GATHERS = [
     ),
     *(
         Row(
-            "tgather", gathered(pattern, axis), (FULL,), (CAPACITY,),
+            "tgather", gathered(pattern, axis), (FULL,), (KEPT,),
             types={"a2a3": (*BYTES2, *BYTES4), "a5": EVERY},
             emit=with_pattern("tgather", pattern, axis), label=f"{pattern}-{axis}",
         )
@@ -375,7 +379,7 @@ GATHERS = [
     ),
     Row(
         "tgather", positions, (replace(FULL, values=lambda rng, case, shape: rng.integers(1, 4, shape)),),
-        (replace(CAPACITY, dtype="i32"), replace(COLUMN, dtype="i32")),
+        (replace(KEPT, dtype="i32"), replace(COLUMN, dtype="i32")),
         types={"a2a3": ("i32", "ui32", "f16", "f32"), "a5": "i16 ui16 i32 ui32 f16 f32".split()},
         emit=emit_compare, label="equal",
     ),
@@ -426,7 +430,7 @@ GATHERS = [
             "tsort32", sorted_runs,
             (replace(FULL, values=lambda rng, case, shape: rng.integers(0, 9, shape)),
              Operand("ui32", values=counting)),
-            (replace(FULL, cols=COLS * step, vcol=COLS * step),), types=(dtype,), label=dtype,
+            (replace(FULL, cols=COLS * step, vcol=COLS * step, kept=True),), types=(dtype,), label=dtype,
         )
         for dtype, step in EXECUTED.items()
     ),

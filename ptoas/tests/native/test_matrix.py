@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from matrix import ARCHS, NOTHING, Case, cases, refusal, run_case
+from matrix import ARCHS, Case, cases, refusal, run_case
 from op_table import ROWS_OF_VECTORS
+from op_table_exits import ROWS_OF_EXITS
+from op_table_lists import ROWS_OF_LISTS
 from op_table_matrix import ROWS_OF_PRODUCTS
 from op_table_moves import ROWS_OF_MOVES
 
-TABLE = [*ROWS_OF_VECTORS, *ROWS_OF_MOVES, *ROWS_OF_PRODUCTS]
+TABLE = [
+    *ROWS_OF_VECTORS,
+    *ROWS_OF_MOVES,
+    *ROWS_OF_PRODUCTS,
+    *ROWS_OF_EXITS,
+    *ROWS_OF_LISTS,
+]
 RUNS = [(row, arch, dtype) for row in TABLE for arch in ARCHS for dtype in row.dtypes(arch)]
 
 
@@ -20,11 +28,7 @@ def name(run) -> str:
 def classes(row, arch, dtype) -> list[Case]:
     found = [case for case in cases(row, arch) if case.dtype == dtype]
     if row.dynamic and "empty" in row.classes:
-        found += [
-            Case(arch, dtype, kind, *extents)
-            for kind, extents in NOTHING.items()
-            if kind != "no_inner" or row.has_inner
-        ]
+        found += [Case(arch, dtype, kind, *extents) for kind, extents in row.nothing.items()]
     return found
 
 
@@ -47,7 +51,7 @@ REFUSED = [run for run in RUNS if run[0].refused_empty]
 def test_constant_empty_extents_are_refused(row, arch, dtype):
     (case,) = [case for case in classes(row, arch, dtype) if case.kind == "empty"]
     message = refusal(row, case)
-    assert row.refused_empty in message and f"'pto.{row.op}'" in message
+    assert row.refused_empty in message and f"'pto.{row.refused_by or row.op}'" in message
 
 
 def test_rows_have_names_of_their_own():
