@@ -1,6 +1,7 @@
 //===- pto-opt.cpp - run passes over `.pto` text or bytecode ----------------===//
 #include "InputLimits.h"
 #include "Places.h"
+#include "SourceLines.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer->getMemBufferRef(), false),
                                llvm::SMLoc());
+    ptoas::showReadableLines(sources, llvm::errs());
     MLIRContext context(MLIRContext::Threading::DISABLED);
     SourceMgrDiagnosticHandler handler(sources, &context);
     if (failed(ptoas::checkText(sources, context)))

@@ -16,6 +16,7 @@
 #include "ptoas/Driver/Runner.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -140,6 +141,10 @@ static llvm::Error readArguments(const ptoas::Runner &runner, std::vector<Argume
       values.push_back(value);
       continue;
     }
+    if (argument.isWritten)
+      for (const Argument &other : llvm::ArrayRef(arguments).take_front(i))
+        if (other.isWritten && llvm::sys::fs::equivalent(other.text, argument.text))
+          return error(argument.text + ": two arguments would be written to this file");
     llvm::Expected<ptoas::NpyArray> array = ptoas::readNpy(argument.text);
     if (!array)
       return array.takeError();
@@ -191,6 +196,14 @@ static int run() {
   options.fuse = !noFuse;
   options.check = check;
   options.dumpDir = dump;
+
+  if (!dump.empty()) {
+    std::error_code problem = llvm::sys::fs::create_directories(dump);
+    if (!problem && !llvm::sys::fs::can_write(dump))
+      problem = std::make_error_code(std::errc::permission_denied);
+    if (problem)
+      return fail("--dump: cannot write to the folder '" + dump + "': " + problem.message());
+  }
 
   auto begin = std::chrono::steady_clock::now();
   std::vector<TraceSpan> spans;

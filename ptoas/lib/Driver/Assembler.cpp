@@ -4,6 +4,7 @@
 #include "InputLimits.h"
 #include "Places.h"
 #include "PlainWords.h"
+#include "SourceLines.h"
 #include "SyntaxErrors.h"
 #include "VerifyAll.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -73,6 +74,7 @@ static DialectRegistry makeRegistry() {
 ptoas::SourceFile::SourceFile()
     : context(makeRegistry(), MLIRContext::Threading::DISABLED),
       handler(sources, &context, llvm::errs()) {
+  showReadableLines(sources, llvm::errs());
   context.printOpOnDiagnostic(false);
   context.allowUnregisteredDialects();
 }
@@ -115,7 +117,9 @@ LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &option
   passes.enableVerifier(false);
   if (options.preparePasses && failed(options.preparePasses(passes)))
     return failure();
-  passes.addPass(pto::createStructureControlFlow());
+  // C++ has labels; what looks for lifetimes and races knows loops and conditions.
+  if (options.level < 3 || options.insertSync || options.verifySync)
+    passes.addPass(pto::createStructureControlFlow());
   if (options.inferLayout)
     passes.addPass(pto::createInferLayout());
   passes.addPass(pto::createA5NormalizeTMov());

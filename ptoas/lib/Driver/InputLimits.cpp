@@ -2,7 +2,6 @@
 #include "InputLimits.h"
 #include "TextFaults.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -37,11 +36,11 @@ std::unique_ptr<llvm::MemoryBuffer> ptoas::openInput(StringRef path, std::string
   bool isRegular = path != "-" && !fs::status(path, status) && fs::is_regular_file(status);
   if (isRegular && status.getSize() > kMaxFileBytes)
     return refuse(path + " has " + llvm::Twine(status.getSize()) + " bytes, " + limit);
-  if (isRegular)
-    return openInputFile(path, &problem);
-  auto cannot = [&](std::error_code error) {
-    return refuse("cannot open input file '" + path + "': " + error.message());
-  };
+  auto cannot = [&](std::error_code error) { return refuse("'" + path + "': " + error.message()); };
+  if (isRegular) {
+    auto file = llvm::MemoryBuffer::getFile(path);
+    return file ? std::move(*file) : cannot(file.getError());
+  }
   fs::file_t file = fs::getStdinHandle();
   if (path != "-") {
     llvm::Expected<fs::file_t> opened = fs::openNativeFileForRead(path);

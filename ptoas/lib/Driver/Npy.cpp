@@ -71,7 +71,7 @@ Expected<ptoas::NpyArray> ptoas::readNpy(StringRef path) {
   if (array.elementBytes() <= 0 || array.descr[0] == '>')
     return wrong(path, "element type '" + array.descr + "' is not supported");
   if (!valueOf(dictionary, "fortran_order").starts_with("False"))
-    return wrong(path, "must be in C order");
+    return wrong(path, "is in Fortran order; save numpy.ascontiguousarray(x)");
   StringRef shape = valueOf(dictionary, "shape");
   if (!shape.consume_front("("))
     return wrong(path, "has no shape");

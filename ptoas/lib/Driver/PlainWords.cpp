@@ -170,7 +170,7 @@ static std::string unknownOp(StringRef name, MLIRContext &context) {
   std::string text = "no operation is called '" + name.str() + "' here; ";
   // `return` and the like need their dialect's name, except directly in a function.
   std::string best;
-  unsigned distance = std::max<unsigned>(1, name.size() / 5) + 1;
+  unsigned distance = std::max<unsigned>(2, name.size() / 5) + 1; // one more than is taken
   for (RegisteredOperationName known : context.getRegisteredOperations()) {
     StringRef full = known.getStringRef();
     auto [dialect, word] = full.split('.');

@@ -257,3 +257,22 @@ def test_damaged_messages_end_the_server():
     message = b"Content-Length: x\r\n\r\n{}"
     run = subprocess.run([tool("pto-lsp-server")], input=message, capture_output=True, timeout=300)
     assert run.returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{nope",
+        b"[1, 2, 3]",
+        b"42",
+        b"null",
+        b"{}",
+        b"[" * 100000 + b"]" * 100000,
+        b'{"jsonrpc": "2.0", "method": "x", "params": ' + b"[" * 100000 + b"]" * 100000 + b"}",
+    ],
+    ids=["cut", "array", "number", "null", "no-version", "deep", "deep-params"],
+)
+def test_messages_that_are_none_are_ignored(client, body):
+    client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    assert client.open(TEXT) == []
+    assert client.close() == 0

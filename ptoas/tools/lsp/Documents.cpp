@@ -9,19 +9,13 @@
 using namespace ptoas;
 namespace json = llvm::json;
 
-void Documents::note(llvm::StringRef message) {
-  if (!message.contains("textDocument/did"))
-    return;
-  llvm::Expected<json::Value> value = json::parse(message);
-  if (!value)
-    return llvm::consumeError(value.takeError());
-  const json::Object *object = value->getAsObject();
-  const json::Object *params = object ? object->getObject("params") : nullptr;
+void Documents::note(const json::Object &message) {
+  const json::Object *params = message.getObject("params");
   const json::Object *document = params ? params->getObject("textDocument") : nullptr;
   std::optional<llvm::StringRef> uri, method, text;
   if (document) {
     uri = document->getString("uri");
-    method = object->getString("method");
+    method = message.getString("method");
     text = document->getString("text");
   }
   if (!uri || !method)

@@ -14,7 +14,7 @@ namespace ptoas {
 class Documents {
 public:
   /// Follows didOpen, didChange and didClose; other messages are ignored.
-  void note(llvm::StringRef message);
+  void note(const llvm::json::Object &message);
   /// None when the document is not open, or a change of it could not be followed.
   std::optional<std::string> text(llvm::StringRef uri) const;
 

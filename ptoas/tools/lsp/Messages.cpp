@@ -45,6 +45,21 @@ std::optional<std::string> MessageReader::next() {
   return body;
 }
 
+bool ptoas::nestsDeeper(llvm::StringRef text, unsigned limit) {
+  unsigned depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    char sign = text[at];
+    if (sign == '"')
+      for (++at; at < text.size() && text[at] != '"'; ++at)
+        at += text[at] == '\\';
+    depth += sign == '{' || sign == '[';
+    depth -= depth && (sign == '}' || sign == ']');
+    if (depth > limit)
+      return true;
+  }
+  return false;
+}
+
 bool ptoas::writeMessage(int file, llvm::StringRef body) {
   std::string message = "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body.str();
   for (size_t done = 0; done < message.size();) {

@@ -24,6 +24,9 @@ private:
   std::string bytes_;
 };
 
+/// Whether objects and arrays of a JSON text stand more than `limit` deep in each other.
+bool nestsDeeper(llvm::StringRef text, unsigned limit);
+
 /// False when the other side is gone.
 bool writeMessage(int file, llvm::StringRef body);
 

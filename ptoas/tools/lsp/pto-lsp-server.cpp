@@ -22,18 +22,16 @@
 
 namespace json = llvm::json;
 
+static constexpr unsigned kMaxNesting = 200; // of objects and arrays in a message
+
 namespace {
 /// Ids of the hover requests whose answers are on their way.
 class HoverRequests {
 public:
-  void note(llvm::StringRef message) {
-    llvm::Expected<json::Value> value = json::parse(message);
-    if (!value)
-      return llvm::consumeError(value.takeError());
-    const json::Object *object = value->getAsObject();
-    if (!object || object->getString("method") != "textDocument/hover")
+  void note(const json::Object &message) {
+    if (message.getString("method") != "textDocument/hover")
       return;
-    if (const json::Value *id = object->get("id")) {
+    if (const json::Value *id = message.get("id")) {
       std::lock_guard lock(mutex_);
       ids_.insert(llvm::formatv("{0}", *id).str());
     }
@@ -101,11 +99,14 @@ static std::string replaceErrors(const std::string &message, const ptoas::Docume
 }
 
 // Passes messages on until one side closes its end.
-static void passOn(int from, int to, llvm::function_ref<std::string(llvm::StringRef)> change) {
+static void passOn(int from, int to,
+                   llvm::function_ref<std::optional<std::string>(llvm::StringRef)> change) {
   ptoas::MessageReader reader(from);
-  while (std::optional<std::string> message = reader.next())
-    if (!ptoas::writeMessage(to, change(*message)))
+  while (std::optional<std::string> message = reader.next()) {
+    std::optional<std::string> changed = change(*message);
+    if (changed && !ptoas::writeMessage(to, *changed))
       break;
+  }
   ::close(to);
 }
 
@@ -121,9 +122,22 @@ static int serve(int argc, char **argv) {
   return failed;
 }
 
-static int complain(llvm::StringRef what) {
+static int complain(const llvm::Twine &what) {
   llvm::errs() << "pto-lsp-server: " << what << "\n";
   return 1;
+}
+
+// What MLIR's server can read; on any other message it ends, or runs out of stack.
+static llvm::Expected<json::Value> parseRequest(llvm::StringRef message) {
+  if (ptoas::nestsDeeper(message, kMaxNesting))
+    return llvm::createStringError("it nests too deeply");
+  llvm::Expected<json::Value> value = json::parse(message);
+  if (!value)
+    return value;
+  const json::Object *object = value->getAsObject();
+  if (!object || object->getString("jsonrpc") != "2.0")
+    return llvm::createStringError("it is no object of JSON-RPC 2.0");
+  return value;
 }
 
 int main(int argc, char **argv) {
@@ -159,9 +173,14 @@ int main(int argc, char **argv) {
       ::_exit(complain("the server process ended by a signal"));
     ::_exit(WEXITSTATUS(status));
   });
-  passOn(0, toServer[1], [&](llvm::StringRef message) {
-    requests.note(message);
-    documents.note(message);
+  passOn(0, toServer[1], [&](llvm::StringRef message) -> std::optional<std::string> {
+    llvm::Expected<json::Value> request = parseRequest(message);
+    if (!request) {
+      complain("a message is ignored: " + llvm::toString(request.takeError()));
+      return std::nullopt;
+    }
+    requests.note(*request->getAsObject());
+    documents.note(*request->getAsObject());
     return message.str();
   });
   answers.join();
