@@ -2,6 +2,7 @@
 #include "irregular_tile.h"
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 using namespace ptoas::kernels;
 
@@ -49,6 +50,29 @@ PTO_RUNTIME void pto_histogram(const Tile *dst, const Tile *src, const Tile *ind
     uint32_t sum = 0;
     for (int64_t k = 0; k < bins; ++k)
       storeNumber(dst->at(r, k), dst->type, sum += counts[k]);
+  }
+}
+
+/// Column sums in pairs (pto-isa 6.6): rows 2i and 2i + 1, then the same of these sums. A last row
+/// without a partner goes into the last pair, or the first one. Each sum is rounded.
+PTO_RUNTIME void pto_col_sum_pairs(const Tile *dst, const Tile *src, int32_t intoLast) {
+  auto rounded = [&](double value) {
+    alignas(8) char bits[8];
+    storeNumber(bits, src->type, value);
+    return loadNumber(bits, src->type);
+  };
+  std::vector<double> sums(src->validRows);
+  for (int64_t c = 0; c < std::min(dst->validCols, src->validCols); ++c) {
+    for (int64_t r = 0; r < src->validRows; ++r)
+      sums[r] = loadNumber(src->at(r, c), src->type);
+    for (int64_t n = src->validRows; n > 1; n /= 2) {
+      double odd = sums[n - 1];
+      for (int64_t i = 0; i < n / 2; ++i)
+        sums[i] = rounded(sums[2 * i] + sums[2 * i + 1]);
+      if (n % 2)
+        sums[intoLast ? n / 2 - 1 : 0] = rounded(sums[intoLast ? n / 2 - 1 : 0] + odd);
+    }
+    storeNumber(dst->at(0, c), dst->type, sums.empty() ? 0 : sums[0]);
   }
 }
 

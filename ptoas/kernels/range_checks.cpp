@@ -1,4 +1,4 @@
-//===- range_checks.cpp - numbers that would reach foreign memory ---------===//
+//===- range_checks.cpp - faults that end a kernel ------------------------===//
 #include "ptoas/Target/Native/Cluster.h"
 
 using ptoas::Cluster;
@@ -15,5 +15,14 @@ pto_range_failed(Place *place, const char *what, int64_t number, int64_t high) {
     message += ", but nothing fits there";
   else
     message += ", which must be between 0 and " + std::to_string(high);
+  Cluster::report(place, message);
+}
+
+/// pto.trap: the kernel ends, and so does the function that has called it.
+extern "C" __attribute__((visibility("default"), used)) void pto_trap_reached(Place *place,
+                                                                              const char *where) {
+  std::string message = std::string(where) + ": error: 'pto.trap' op was reached";
+  if (place)
+    Cluster::fail(place, message);
   Cluster::report(place, message);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from native import CompileError, Kernel
+from native import Kernel
 
 HEAD = """
 !V = !pto.tile_buf<vec, 8x16xf32>
@@ -141,10 +141,3 @@ def test_fusion_region_is_its_body():
     (_, _, z), (_, y, _), word = run(body)
     np.testing.assert_allclose(y, np.exp(z), rtol=1e-6)
     assert word == 1
-
-
-def test_simt_says_why_it_has_no_code():
-    with pytest.raises(
-        CompileError, match="SIMT unit, whose threads this target cannot tell apart"
-    ):
-        run("pto.section.simt <<<%c8, 4, 1>>> {\n    }")

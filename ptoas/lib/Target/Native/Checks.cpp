@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
@@ -18,8 +19,7 @@ using mlir::success;
 namespace pto = mlir::pto;
 namespace ptoas::native {
 
-/// `file:line:col` of the innermost place in a file that the location names.
-static std::string placeOf(mlir::Location loc) {
+std::string placeOf(mlir::Location loc) {
   std::string text;
   loc->walk([&](mlir::Location inner) {
     auto file = dyn_cast<mlir::FileLineColLoc>(inner);
@@ -79,17 +79,53 @@ LogicalResult FunctionEmitter::requireWithin(mlir::Operation &op, Value *number,
   return success();
 }
 
+/// Whether an earlier op of this block or of one around it has found so.
+bool FunctionEmitter::isWithin(Value *number, int64_t high) {
+  if (auto *known = dyn_cast<ConstantInt>(number))
+    return !known->isNegative() && known->getSExtValue() <= high;
+  if (auto *smaller = dyn_cast<IntrinsicInst>(number);
+      smaller && smaller->getIntrinsicID() == Intrinsic::smin)
+    return isWithin(smaller->getArgOperand(0), high) || isWithin(smaller->getArgOperand(1), high);
+  for (mlir::Block *block = current->getBlock();; block = block->getParentOp()->getBlock()) {
+    if (auto limit = limits.find({number, block}); limit != limits.end() && limit->second <= high)
+      return true;
+    if (isa<mlir::func::FuncOp>(block->getParentOp()))
+      return false;
+  }
+}
+
 LogicalResult FunctionEmitter::requireWithin(mlir::Operation &op, mlir::Value number, int64_t high,
                                              const Twine &subject) {
-  // What a block around this op, or this block, has found before holds here.
-  for (mlir::Block *block = op.getBlock();; block = block->getParentOp()->getBlock()) {
-    if (checkedRanges.contains({number.getAsOpaquePointer(), high, block}))
-      return success();
-    if (isa<mlir::func::FuncOp>(block->getParentOp()))
-      break;
-  }
-  checkedRanges.insert({number.getAsOpaquePointer(), high, op.getBlock()});
-  return requireWithin(op, asIndex(number), high == INT64_MAX ? nullptr : index(high), subject);
+  Value *value = asIndex(number);
+  if (isWithin(value, high))
+    return success();
+  auto [limit, isNew] = limits.try_emplace({value, op.getBlock()}, high);
+  limit->second = std::min(limit->second, high);
+  return requireWithin(op, value, high == INT64_MAX ? nullptr : index(high), subject);
+}
+
+/// The tiles of a nest hold all the rows and columns that it goes over: their extents need not be
+/// the same values, and capacities may differ.
+void FunctionEmitter::checkExtents(NestOp &op) {
+  auto check = [&](const Access &access, bool reads) {
+    if (!access.tile || (reads && op.usesPosition))
+      return; // such a nest masks what it reads
+    auto require = [&](Value *number, int64_t high, const char *what) {
+      if (!isWithin(number, high))
+        isRefused |= failed(requireWithin(
+            *op.source, number, index(high),
+            Twine("the number of ") + what + (reads ? " read from a tile" : " written to a tile")));
+    };
+    bool rows = access.spread == Spread::Full || access.spread == Spread::PerRow;
+    bool cols = access.spread == Spread::Full || access.spread == Spread::PerCol;
+    if (rows && !access.rowLimit && (reads || op.kind != NestKind::ColReduce))
+      require(op.rows, access.tile->rows, "rows");
+    if (cols)
+      require(op.cols, access.mask ? access.tile->rowBytes() * 8 : access.tile->cols, "columns");
+  };
+  for (const Access &in : op.in)
+    check(in, true);
+  check(op.out, false);
 }
 
 /// The run-time numbers that the instruction's tiles and windows come from.

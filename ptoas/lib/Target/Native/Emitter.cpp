@@ -246,13 +246,8 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
     return noCode();
   }
   auto handler = handlers().find(op.getName().stripDialect());
-  if (handler == handlers().end()) {
-#define PTO_NO_NATIVE(OP, REASON)                                                                  \
-  if (op.getName().stripDialect() == OP)                                                           \
-    return op.emitError("native target: '") << op.getName() << "' " << REASON;
-#include "NativeOps.def"
+  if (handler == handlers().end())
     return noCode();
-  }
   if (handler->second != Handler::Views) { // handles and views touch nothing by themselves
     if (failed(checkRanges(op)))
       return failure();
@@ -288,7 +283,7 @@ LogicalResult FunctionEmitter::emitByHandler(mlir::Operation &op, Handler handle
     return op.emitError("native target: '")
            << op.getName() << "' is replaced by the pass pto-lower-fifos, which has not run";
   }
-  if (failed(done))
+  if (failed(done) || isRefused)
     return failure();
   if (*done)
     return success();
@@ -423,8 +418,10 @@ Value *FunctionEmitter::validExtent(const TileInfo &tile, unsigned axis) {
       b.CreateStore(e.known[a], e.slot[a]);
     }
   }
-  if (!e.known[axis])
+  if (!e.known[axis]) {
     e.known[axis] = b.CreateLoad(b.getInt64Ty(), e.slot[axis]);
+    limits[{e.known[axis], current->getBlock()}] = axis ? tile.cols : tile.rows;
+  }
   return e.known[axis];
 }
 
@@ -540,6 +537,7 @@ void FunctionEmitter::keepInputs(NestOp &op) {
 }
 
 void FunctionEmitter::addNest(std::unique_ptr<NestOp> op) {
+  checkExtents(*op);
   keepInputs(*op);
   if (group.tryAdd(op)) {
     if (!owner.options.fuse)

@@ -127,7 +127,9 @@ private:
                        const llvm::Twine &subject);
   Result requireWithin(mlir::Operation &op, mlir::Value number, int64_t high,
                        const llvm::Twine &subject);
+  bool isWithin(llvm::Value *number, int64_t high);
   Result checkRanges(mlir::Operation &op);
+  void checkExtents(NestOp &op);
   Result checkTileRanges(mlir::Operation &op, mlir::Value handle);
   Result checkViewRanges(mlir::Operation &op, mlir::Value view);
   void checkWindows(mlir::Operation &op);
@@ -150,8 +152,10 @@ private:
   mlir::FailureOr<bool> emitScalarPto(mlir::Operation &op);
   llvm::Value *guardedDivide(mlir::Operation &op, bool sign, bool remainder);
   llvm::Value *floorDivide(llvm::Value *x, llvm::Value *y);
+  llvm::Value *ceilDivide(llvm::Value *x, llvm::Value *y);
   llvm::Value *divide(llvm::Value *x, llvm::Value *y, bool sign, bool remainder);
   llvm::Value *arrayElement(mlir::Operation &op, mlir::Value array, mlir::ValueRange indices);
+  mlir::FailureOr<bool> emitThreads(mlir::pto::SectionSimtOp section);
   llvm::Value *announced(int which);
   llvm::Value *place();
   llvm::Constant *constantOfAttr(mlir::Attribute attr, mlir::Type type);
@@ -200,8 +204,9 @@ private:
   };
   llvm::DenseMap<mlir::Value, Extents> extents; // resized handles
   llvm::DenseMap<mlir::Value, TileView> tileViews;
-  /// Numbers that were found to be within a limit, and the block from which on.
-  llvm::DenseSet<std::tuple<void *, int64_t, mlir::Block *>> checkedRanges;
+  /// What numbers are known to be at most (and not negative), from some op of a block on.
+  llvm::DenseMap<std::pair<llvm::Value *, mlir::Block *>, int64_t> limits;
+  bool isRefused = false; // the current op, by something that cannot say so itself
   llvm::BasicBlock *faultExit = nullptr;
   /// Of tiles in boxes: the copy that the current instruction works on, by home, and where in it
   /// the parts of the tile begin.
@@ -218,6 +223,9 @@ private:
   llvm::Instruction *frame = nullptr; // placeholder
   llvm::SmallVector<llvm::ReturnInst *, 2> returns;
 };
+
+/// `file:line:col` of the innermost place in a file that the location names.
+std::string placeOf(mlir::Location loc);
 
 /// Emits the loops of a group at the current position of the function.
 void emitGroup(FunctionEmitter &function, RowGroup &group);

@@ -91,10 +91,13 @@ void FunctionEmitter::convertOnTheWay(pto::TileOpInterface op, NestOp &nest) {
   bool perColumn = false;
   if (vector) {
     Access scales = tileAccess(vector, Spread::PerCol);
-    if (scales.elem == Elem::I64 || scales.elem == Elem::U64) {
-      nest.in.push_back(scales);
-      perColumn = true;
+    if (bitsOf(scales.elem) != 64) {
+      op->emitOpError() << "quantises with scales of " << model.info(vector).type.getElementType()
+                        << ", but a scale for each column is a word of 64 bits";
+      isRefused = true;
     }
+    nest.in.push_back(scales);
+    perColumn = true;
   }
   if (!relu && !word && !perColumn && from == to)
     return; // a plain copy
@@ -123,10 +126,28 @@ FailureOr<bool> FunctionEmitter::emitMove(pto::TileOpInterface op) {
   StringRef name = op->getName().getStringRef();
   if (name == "pto.tmov" || name == "pto.tmov.fp") {
     auto nest = newNest(op, op.getNamedOperand("dst"));
-    nest->in.push_back(tileAccess(op.getNamedOperand("src")));
     const TileInfo &src = model.info(op.getNamedOperand("src"));
-    nest->rows = smaller(nest->rows, index(src.rows));
-    nest->cols = smaller(nest->cols, index(src.cols));
+    // Between vector tiles what is valid in both moves; the cube core's moves take whole boxes.
+    bool vectors = src.type.getSpace() == pto::AddressSpace::Vec &&
+                   nest->out.tile->type.getSpace() == pto::AddressSpace::Vec;
+    nest->rows = smaller(nest->rows, vectors ? validRows(src) : index(src.rows));
+    nest->cols = smaller(nest->cols, vectors ? validCols(src) : index(src.cols));
+    auto mode = op->getAttrOfType<pto::AccToVecModeAttr>("accToVecMode");
+    bool byRows = mode && mode.getValue() == pto::AccToVecMode::DualModeSplitM;
+    if (byRows || (mode && mode.getValue() == pto::AccToVecMode::DualModeSplitN)) {
+      // Each vector core receives its half.
+      Value *half = b.CreateMul(announced(2), index(byRows ? src.rows / 2 : src.cols / 2));
+      Value *room = byRows ? b.CreateSub(index(src.rows), nest->rows)
+                           : b.CreateSub(index(src.cols), nest->cols);
+      if (failed(requireWithin(*op.getOperation(), half, room,
+                               byRows ? "the first row of this core"
+                                      : "the first column of this core")))
+        return failure();
+      nest->in.push_back(windowAccess(op.getNamedOperand("src"), byRows ? half : index(0),
+                                      byRows ? index(0) : half));
+    } else {
+      nest->in.push_back(tileAccess(op.getNamedOperand("src")));
+    }
     convertOnTheWay(op, *nest);
     addNest(std::move(nest));
     return true;

@@ -42,6 +42,7 @@ private:
   };
 
   void keepGmSources();
+  void reduceNothing();
   bool flatten();
   void emitRow();
   void emitColumnLoop(unsigned level, LoopKey key, ArrayRef<int> members);
@@ -115,6 +116,7 @@ static void loop(IRBuilder<> &b, Value *from, Value *to, Value *step, const char
 void NestEmitter::run() {
   flatten();
   keepGmSources();
+  reduceNothing();
   NestOp &first = *group.nodes.front().op;
   loop(b, fn.index(0), first.rows, fn.index(1), "row", [&](Value *i) {
     row = i;
@@ -229,6 +231,37 @@ void NestEmitter::keepGmSources() {
       from.colStride = b.CreateSelect(took, fn.index(1), from.colStride);
     }
   }
+}
+
+/// Columns without rows: sums are zero, the others what changes nothing.
+void NestEmitter::reduceNothing() {
+  VecBuilder one(b, 1, fn.owner.avx512());
+  Value *isEmpty = b.CreateICmpSLE(group.nodes.front().op->rows, fn.index(0));
+  auto *known = dyn_cast<ConstantInt>(isEmpty);
+  if ((known && known->isZero()) || none_of(group.nodes, [](const GroupNode &node) {
+        return node.op->kind == NestKind::ColReduce;
+      }))
+    return;
+  Function *f = b.GetInsertBlock()->getParent();
+  auto *empty = BasicBlock::Create(f->getContext(), "no.rows", f);
+  auto *go = BasicBlock::Create(f->getContext(), "go", f);
+  b.CreateCondBr(isEmpty, empty, go);
+  b.SetInsertPoint(empty);
+  for (GroupNode &node : group.nodes) {
+    const NestOp &op = *node.op;
+    if (op.kind != NestKind::ColReduce)
+      continue;
+    Elem e = op.out.elem;
+    Value *nothing =
+        op.reduction == Reduction::Sum ? one.constant(e, 0.0) : identity(one, op.reduction, e);
+    Value *raw = one.toMemory(nothing, e);
+    loop(b, fn.index(0), op.cols, fn.index(1), "col", [&](Value *j) {
+      Value *pointer = fn.elementPointer(op.out.base, b.CreateMul(j, op.out.colStride), bytesOf(e));
+      b.CreateAlignedStore(raw, pointer, Align(bytesOf(e)));
+    });
+  }
+  b.CreateBr(go);
+  b.SetInsertPoint(go);
 }
 
 /// Pointwise work on rows that lie end to end, or on single columns, is one long row.
@@ -724,6 +757,9 @@ void NestEmitter::finish(const Accumulator &acc, const VecBuilder &vb) {
     at = b.CreateSelect(wins, highAt, lowAt);
   }
   VecBuilder one(b, 1, fn.owner.avx512());
+  if (op.kind == NestKind::RowReduce && op.reduction == Reduction::Sum && isFloat(wide) &&
+      !constant(op.cols)) // the sum of nothing is +0
+    v = b.CreateSelect(b.CreateICmpEQ(op.cols, fn.index(0)), one.constant(wide, 0.0), v);
   Value *result =
       at ? b.CreateZExtOrTrunc(at, one.regType(op.out.elem)) : one.roundTo(op.out.elem, v);
   scalars[acc.node] = result;

@@ -59,6 +59,14 @@ Value *FunctionEmitter::floorDivide(Value *x, Value *y) {
   return b.CreateSub(q, b.CreateZExt(down, x->getType()));
 }
 
+/// Not minus the floor of minus x: the smallest integer has no opposite.
+Value *FunctionEmitter::ceilDivide(Value *x, Value *y) {
+  Value *q = divide(x, y, true, false), *r = divide(x, y, true, true);
+  Value *zero = ConstantInt::get(x->getType(), 0);
+  Value *up = b.CreateAnd(b.CreateICmpNE(r, zero), b.CreateICmpSGE(b.CreateXor(r, y), zero));
+  return b.CreateAdd(q, b.CreateZExt(up, x->getType()));
+}
+
 FailureOr<bool> FunctionEmitter::emitArith(mlir::Operation &op) {
   if (auto add = dyn_cast<mlir::arith::AddUIExtendedOp>(op)) {
     Value *sum = b.CreateAdd(value(add.getLhs()), value(add.getRhs()));
@@ -262,7 +270,7 @@ FailureOr<bool> FunctionEmitter::emitArith(mlir::Operation &op) {
   case Floordiv:
     return set(floorDivide(in[0], in[1]));
   case Ceildivsi:
-    return set(b.CreateNeg(floorDivide(b.CreateNeg(in[0]), in[1])));
+    return set(ceilDivide(in[0], in[1]));
   case Ceildivui: {
     Value *q = divide(in[0], in[1], false, false), *r = divide(in[0], in[1], false, true);
     return set(b.CreateAdd(q, b.CreateZExt(b.CreateICmpNE(r, ConstantInt::get(type, 0)), type)));
@@ -356,12 +364,11 @@ Value *FunctionEmitter::arrayElement(mlir::Operation &op, mlir::Value array,
   } else {
     shape.push_back(cast<pto::EventIdArrayType>(array.getType()).getSize());
   }
-  // Indices outside would write over the stack: they go to the nearest element.
+  // Indices outside would write over the stack.
   Value *at = index(0);
-  for (auto [extent, i] : zip(shape, indices)) {
-    Value *in = larger(asIndex(i), index(0));
-    in = smaller(in, index(extent - 1));
-    at = b.CreateAdd(b.CreateMul(at, index(extent)), in);
+  for (auto [d, extent] : enumerate(shape)) {
+    isRefused |= failed(requireWithin(op, indices[d], extent - 1, "index " + Twine(d)));
+    at = b.CreateAdd(b.CreateMul(at, index(extent)), asIndex(indices[d]));
   }
   return b.CreateGEP(element, value(array), at);
 }
@@ -385,6 +392,51 @@ Value *FunctionEmitter::place() {
     placeOfFunction = callRuntime("pto_place", {}, b.getPtrTy());
   }
   return placeOfFunction;
+}
+
+/// The threads of the SIMT unit, one after the other: no instruction of the dialect tells them
+/// apart. A thread runs scalar code; instructions on tiles and between queues are the core's.
+FailureOr<bool> FunctionEmitter::emitThreads(pto::SectionSimtOp section) {
+  mlir::WalkResult foreign = section.getBody().walk([](mlir::Operation *op) {
+    bool ofThread =
+        isa<pto::LoadScalarOp, pto::StoreScalarOp, pto::AddPtrOp, pto::CastPtrOp, pto::PtrToIntOp,
+            pto::IntToPtrOp, pto::DeclareLocalArrayOp, pto::LocalArrayGetOp, pto::LocalArraySetOp,
+            pto::DeclareStructOp, pto::StructGetOp, pto::StructSetOp, pto::GetBlockIdxOp,
+            pto::GetBlockNumOp, pto::GetSubblockIdxOp, pto::GetSubblockNumOp, pto::PrintOp,
+            pto::TrapOp>(op);
+    if (ofThread || !(isa<pto::PTODialect>(op->getDialect()) || isa<mlir::func::CallOp>(op)))
+      return mlir::WalkResult::advance();
+    op->emitError("native target: '") << op->getName()
+                                      << "' is no instruction of a thread: a section.simt holds "
+                                         "scalar code";
+    return mlir::WalkResult::interrupt();
+  });
+  if (foreign.wasInterrupted())
+    return failure();
+  flush();
+  Value *count = index(1);
+  unsigned open = 0;
+  for (auto [i, dim] : enumerate(section.getStaticDims())) {
+    bool isOpen = mlir::ShapedType::isDynamic(dim);
+    if (isOpen && failed(requireWithin(*section, section.getDims()[open], 2048,
+                                       "number of threads " + Twine(i))))
+      return failure();
+    count = b.CreateMul(count, isOpen ? asIndex(section.getDims()[open++]) : index(dim));
+  }
+  auto *head = BasicBlock::Create(b.getContext(), "thread", function);
+  auto *after = BasicBlock::Create(b.getContext(), "threads.end", function);
+  BasicBlock *before = b.GetInsertBlock();
+  b.CreateCondBr(b.CreateICmpSGT(count, index(0)), head, after);
+  b.SetInsertPoint(head);
+  PHINode *thread = b.CreatePHI(b.getInt64Ty(), 2, "thread");
+  thread->addIncoming(index(0), before);
+  if (failed(emitBlock(section.getBody().front(), true)))
+    return failure();
+  Value *next = b.CreateAdd(thread, index(1));
+  thread->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, count), head, after);
+  b.SetInsertPoint(after);
+  return true;
 }
 
 FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
@@ -504,13 +556,17 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
   }
   if (isa<pto::TrapOp>(op)) {
     flush();
-    callRuntime("pto_trap", {});
+    leaveIf(b.getTrue(), [&] {
+      callRuntime("pto_trap_reached", {place(), b.CreateGlobalString(placeOf(op.getLoc()))});
+    });
     return true;
   }
   if (isa<pto::SectionCubeOp, pto::SectionVectorOp>(op)) {
     flush();
     return failed(emitBlock(op.getRegion(0).front(), true)) ? FailureOr<bool>(failure()) : true;
   }
+  if (auto section = dyn_cast<pto::SectionSimtOp>(op))
+    return emitThreads(section);
   if (isa<mlir::UnrealizedConversionCastOp>(op) && op.getNumOperands() == 1 &&
       op.getNumResults() == 1 && value(op.getOperand(0)) &&
       value(op.getOperand(0))->getType() == typeOf(op.getResult(0).getType())) {

@@ -389,7 +389,7 @@ static bool leavesPart(StringRef name, const TileInfo &result) {
     return result.validRows.constant != 1;
   return name.starts_with("pto.tcmp") || name.starts_with("pto.tconcat") ||
          name.starts_with("pto.tgather") || name == "pto.tsort32" || name == "pto.tmrgsort" ||
-         name == "pto.ttrans" || name == "pto.tquant.mx";
+         name == "pto.ttrans" || name == "pto.thistogram" || name == "pto.tquant.mx";
 }
 
 TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &cover) const {
@@ -436,6 +436,12 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
                          return false;
                        if (leavesPart(op.getName().getStringRef(), writer))
                          return false;
+                       // Moves and conversions take what source and target both have.
+                       if (isa<pto::TMovOp, pto::TCvtOp>(op))
+                         if (auto src = tiles.find(op.getOperand(0));
+                             src != tiles.end() && !(src->second->validRows == writer.validRows &&
+                                                     src->second->validCols == writer.validCols))
+                           return false;
                        cover.written.push_back(&writer);
                        return writer.exact && Cover::covers(writer, tile, cover);
                      });

@@ -109,6 +109,10 @@ FailureOr<bool> FunctionEmitter::emitRegular(pto::TileOpInterface op) {
     return false;
   if (name == "sync" || name == "prefetch")
     return true;
+  if (auto relu = op->getAttrOfType<pto::ReluPreModeAttr>("reluPreMode");
+      relu && relu.getValue() > pto::ReluPreMode::NormalRelu)
+    return op->emitError("native target: no code for reluPreMode ")
+           << pto::stringifyReluPreMode(relu.getValue()) << ", expected no_relu or normal_relu";
   if (FailureOr<bool> done = emitSmallFloats(op); failed(done) || *done)
     return done;
   if (tryView(op))
@@ -228,6 +232,8 @@ FailureOr<bool> FunctionEmitter::emitRegular(pto::TileOpInterface op) {
     mlir::Value src = op.getNamedOperand("src");
     auto nest = newNest(op, dst);
     Elem from = in(*nest, "src"), to = nest->out.elem;
+    nest->rows = smaller(nest->rows, validRows(model.info(src))); // pto-isa 6.5: what both have
+    nest->cols = smaller(nest->cols, validCols(model.info(src)));
     auto mode = static_cast<Round>(
         enumOf<pto::RoundModeAttr>(op, "rmode").value_or(unsigned(Round::CastRint)));
     bool saturate = saturates(op, from, to);
@@ -368,6 +374,13 @@ FailureOr<bool> FunctionEmitter::emitReduction(pto::TileOpInterface op) {
   if (it == table.end() || (arg && byCol))
     return false;
   mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
+  if (auto binary = op->getAttrOfType<mlir::BoolAttr>("isBinary"); binary && binary.getValue()) {
+    flush();
+    tileViews.erase(dst);
+    callRuntime("pto_col_sum_pairs", {describe(dst), describe(src),
+                                      b.getInt32(pto::getTargetArch(op) == pto::Arch::A5)});
+    return true;
+  }
   auto nest = newNest(op, dst);
   nest->in.push_back(tileAccess(src));
   nest->reduction = it->second;
@@ -444,6 +457,7 @@ FailureOr<bool> FunctionEmitter::emitGenerated(pto::TileOpInterface op) {
     auto descending = op->getAttrOfType<mlir::BoolAttr>("descending");
     bool down = descending && descending.getValue();
     unsigned bits = bitsOf(out.elem);
+    nest->rows = smaller(nest->rows, index(1));
     nest->usesPosition = true;
     nest->compute = [=](const Lane &lane, ArrayRef<Value *>) {
       const VecBuilder &vb = lane.vb;

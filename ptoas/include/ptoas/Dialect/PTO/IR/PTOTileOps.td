@@ -451,11 +451,15 @@ def PTO_THistogramOp : PTO_TileOp<"thistogram", "THISTOGRAM", "PIPE_V",
 // Reductions and broadcasts
 //===----------------------------------------------------------------------===//
 
+defvar NothingNote = "Of no elements at all (extents that turn out zero when the code runs) native code makes 0 for a sum or an "
+                     "index, 1 for a product, and for a maximum or minimum the value that loses against any other; hardware leaves it open.";
 class PTO_RowReduce<string mn, PTO_Elems src, PTO_Elems dst, list<PTO_Rule> extra = []>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", src>, OptTmp<>, Out<"dst", dst>],
                  !listconcat([PTO_Rule<"RowMajor", "src">, PTO_Rule<"NoBox", "src dst">,
                               PTO_Rule<"NonEmpty", "src">, PTO_Rule<"SameRows", "src dst">,
-                              PTO_Rule<"ValidCol1", "dst">], extra), (ins), "checkRowReduce">;
+                              PTO_Rule<"ValidCol1", "dst">], extra), (ins), "checkRowReduce"> {
+  let notes = NothingNote;
+}
 defvar KeepElem = [PTO_Rule<"SameElem", "src dst">];
 defvar TmpLikeSrc = [PTO_Rule<"SameElem", "src tmp">, PTO_Rule<"SameValid", "src tmp">];
 def PTO_TRowSumOp : PTO_RowReduce<"trowsum", E_N4, E_N4, KeepElem> {
@@ -485,13 +489,17 @@ def PTO_TRowArgMinOp : PTO_RowReduce<"trowargmin", E_N4, E_I32, TmpLikeSrc> {
 class PTO_ColReduce<string mn, PTO_Elems e>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Out<"dst", e>],
                  [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">,
-                  PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">]>;
+                  PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">]> {
+  let notes = NothingNote;
+}
 def PTO_TColSumOp : PTO_TileOp<"tcolsum", "TCOLSUM", "PIPE_V",
     [In<"src", E_N4_I8_BF>, OptTmp<>, Out<"dst", E_N4_I8_BF>],
     [PTO_Rule<"SameElem", "src tmp dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">,
      PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">],
     (ins OptionalAttr<BoolAttr>:$isBinary), "checkTColSum", Both, 1> {
   let summary = "Sum of each column.";
+  let notes = "Row after row, each sum rounded; with isBinary in pairs: rows 2i and 2i + 1, then the same of these sums, where a last row "
+              "without a partner goes into the first pair on A2/A3, into the last one on A5. " # NothingNote;
   let equation = "dst[0, j] = sum_i src[i, j]";
 }
 def PTO_TColMaxOp : PTO_ColReduce<"tcolmax", E_N4_I8_BF> {
@@ -509,7 +517,9 @@ def PTO_TColProdOp : PTO_ColReduce<"tcolprod", E_ColProd> {
 class PTO_ColArg<string mn>
     : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", E_F2>, OptTmp<>, Out<"dst", E_I32>],
                  [PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">, PTO_Rule<"NoBox", "src dst">,
-                  PTO_Rule<"NonEmpty", "src">, PTO_Rule<"ValidRow1", "dst">]>;
+                  PTO_Rule<"NonEmpty", "src">, PTO_Rule<"ValidRow1", "dst">]> {
+  let notes = NothingNote;
+}
 def PTO_TColArgMaxOp : PTO_ColArg<"tcolargmax"> {
   let summary = "Row of the maximum of each column.";
   let equation = "dst[0, j] = the first i where src[i, j] is greatest";
