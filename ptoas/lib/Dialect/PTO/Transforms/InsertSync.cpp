@@ -299,7 +299,7 @@ private:
         if (i != j)
           join(without, pending[j].clock);
       // An order in front of a loop may meet an instruction that it is not for.
-      if (pending[i].queue == queue && !isCovered(need, without))
+      if (!checkOnly && pending[i].queue == queue && !isCovered(need, without))
         orders[pending[i].order].isNeeded = true;
     }
     pending.clear();
