@@ -37,7 +37,7 @@ module attributes {pto.target_arch = "a2a3"} {
 !PB = !pto.partition_tensor_view<16x32xi8>
 module attributes {pto.target_arch = "a2a3"} {
   func.func @store_acc(%p: !PB, %a: !A) {
-    // expected-error @below {{an accumulator of 'f32' cannot become 'i8' on A2/A3, expected one of i32, f16, bf16, f32}}
+    // expected-error @below {{an accumulator of element type 'f32' cannot become 'i8' on A2/A3, expected one of i32, f16, bf16, f32}}
     pto.tstore ins(%a : !A) outs(%p : !PB)
     return
   }

@@ -34,10 +34,27 @@ func.func @behind_the_end() {
   %late = arith.constant 192513 : i64
   %huge = arith.constant 9223372036854775776 : i64
   %a = pto.alloc_tile addr = %fits : !pto.tile_buf<vec, 16x64xf32>
-  // expected-error @below {{a tile of 4096 bytes at address 192513 ends outside its memory, which has 196608 bytes}}
+  // expected-error @below {{a tile of 4096 bytes at address 192513 ends beyond the capacity of vec, 196608 bytes}}
   %b = pto.alloc_tile addr = %late : !pto.tile_buf<vec, 16x64xf32>
-  // expected-error @below {{at address 9223372036854775776 ends outside its memory}}
+  // expected-error @below {{at address 9223372036854775776 ends beyond the capacity of vec}}
   %c = pto.alloc_multi_tile addr = %huge : !pto.multi_tile_buf<vec, 16x64xf32, count=2>
+  return
+}
+
+// -----
+func.func @reserved_behind_the_end() {
+  %a = pto.reserve_buffer {name = "a", size = 8192, location = #pto.address_space<vec>, auto = false, base = 188416} -> i32
+  // expected-error @below {{a buffer of 8192 bytes at base 188448 ends beyond the capacity of vec, 196608 bytes}}
+  %b = pto.reserve_buffer {name = "b", size = 8192, location = #pto.address_space<vec>, auto = false, base = 188448} -> i32
+  return
+}
+
+// -----
+func.func @endless(%n: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{the step of a loop must be positive, got 0}}
+  scf.for %i = %c0 to %n step %c0 {
+  }
   return
 }
 

@@ -39,6 +39,20 @@ LogicalResult ReserveBufferOp::verify() {
     return emitOpError() << "needs base, because auto = false";
   if (getAuto_() && getBaseAttr())
     return emitOpError() << "must not give base, because auto = true lets the assembler choose it";
+  if (getBaseAttr() && int64_t(*getBase()) < 0)
+    return emitOpError() << "base must not be negative, got " << int64_t(*getBase());
+  // Peers find a buffer by its function and its name.
+  bool repeats = false;
+  if (auto function = (*this)->getParentOfType<FunctionOpInterface>())
+    function->walk([&](ReserveBufferOp other) {
+      if (other == *this)
+        return WalkResult::interrupt();
+      repeats |= other.getName() == getName();
+      return WalkResult::advance();
+    });
+  if (repeats)
+    return emitOpError() << "reserves a buffer named \"" << getName()
+                         << "\" a second time; names must be unique in a function";
   return success();
 }
 
@@ -226,11 +240,20 @@ LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
   if (!function)
     return success();
   int64_t id = intAttr(op, "id", 0);
-  bool joined = false;
+  Operation *joined = nullptr;
   function->walk([&](Operation *other) {
-    if (isa<AicInitializePipeOp, AivInitializePipeOp>(other))
-      joined |= intAttr(other, "id", 0) == id;
+    if (isa<AicInitializePipeOp, AivInitializePipeOp>(other) && intAttr(other, "id", 0) == id)
+      joined = other;
   });
+  bool toVector = isa<TPushToAivOp, TPopFromAicOp, TFreeFromAicOp, TAllocToAivOp>(op);
+  if (int64_t dir = joined ? intAttr(joined, "dir_mask", 3) : 3; !(dir & (toVector ? 1 : 2))) {
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "moves data from "
+                              << (toVector ? "cube to vector" : "vector to cube") << ", but pipe "
+                              << id << " has the other direction only (dir_mask = " << dir << ")";
+    diag.attachNote(joined->getLoc()) << "the pipe is made here";
+    return diag;
+  }
   if (!joined)
     return op->emitOpError() << "uses pipe " << id << ", but this function has no "
                              << (cube ? "aic" : "aiv") << "_initialize_pipe for it";

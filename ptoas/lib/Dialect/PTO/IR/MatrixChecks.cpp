@@ -67,6 +67,10 @@ LogicalResult mlir::pto::checkMatmul(Operation *op, Arch arch) {
     return success();
   if (!mayEqual(bias.getValidRow(), 1) && bias.getRows() != 1)
     return op->emitOpError() << "bias must have one row, got " << shapeText(bias);
+  if (bias.getCols() < dst.getCols() && !ShapedType::isDynamic(dst.getValidCol()) &&
+      bias.getCols() < dst.getValidCol())
+    return op->emitOpError() << "bias must have a column for each of the " << dst.getValidCol()
+                             << " columns (N), got " << shapeText(bias);
   bool fits = mx ? hasElem(bias, elem::F32) : bias.getElementType() == dst.getElementType();
   if (!fits)
     return op->emitOpError() << "element type of bias must be "

@@ -70,9 +70,10 @@ static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Typ
   else
     allowed = elem::B8 | (arch == Arch::A5 ? elem::F3 | elem::FP8 | elem::HIF8 : 0u);
   if (!(elem::classify(to) & allowed))
-    return op->emitOpError() << "an accumulator of " << from << (quantised ? ", quantised," : "")
-                             << " cannot become " << to << " on " << getArchName(arch)
-                             << ", expected one of " << elem::toString(allowed);
+    return op->emitOpError() << "an accumulator of element type " << from
+                             << (quantised ? ", quantised," : "") << " cannot become " << to
+                             << " on " << getArchName(arch) << ", expected one of "
+                             << elem::toString(allowed);
   return success();
 }
 
@@ -178,7 +179,7 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
   bool quantised = move.getFp() || move.getPreQuantScalar();
   if (move.getFp() && move.getPreQuantScalar())
     return op->emitOpError() << "takes a vector of scales (fp) or a scalar, not both";
-  if (from != AddressSpace::Acc && quantised && !(move.getFp() && fromMat))
+  if (from != AddressSpace::Acc && quantised)
     return op->emitOpError() << "quantisation is only possible from loc acc";
   if (from == AddressSpace::Acc && move.getFp() &&
       move.getFp().getType().getSpace() != AddressSpace::Scaling)
@@ -298,7 +299,7 @@ LogicalResult mlir::pto::checkTInsert(Operation *op, Arch arch) {
                                         (hasElem(src, elem::B32) && hasElem(dst, elem::B32))
                                   : hasElem(src, elem::F32) && hasElem(dst, elem::F16 | elem::BF16);
     if (!legal)
-      return op->emitOpError() << "an accumulator of " << src.getElementType()
+      return op->emitOpError() << "an accumulator of element type " << src.getElementType()
                                << " cannot be inserted as " << dst.getElementType() << " on "
                                << getArchName(arch);
     if (arch == Arch::A3 && !isNZ(dst))

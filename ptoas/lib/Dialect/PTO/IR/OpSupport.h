@@ -84,6 +84,12 @@ ParseResult parsePartitionTypes(OpAsmParser &parser, Type &source, Type &result,
                                 ArrayRef<OpAsmParser::UnresolvedOperand> sizes);
 void printPartitionTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result,
                          ValueRange sizes);
+/// The value of an operand. A window whose type its definition leaves out takes that of its use.
+ParseResult resolveTyped(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                         Type type, SmallVectorImpl<Value> &values);
+/// `-> index` may be left out.
+ParseResult parseIndexResult(OpAsmParser &parser, Type &result);
+void printIndexResult(OpAsmPrinter &printer, Operation *op, Type result);
 ParseResult parseSubviewTypes(OpAsmParser &parser, Type &source, Type &result,
                               DenseI64ArrayAttr sizes);
 void printSubviewTypes(OpAsmPrinter &printer, Operation *op, Type source, Type result,

@@ -216,6 +216,30 @@ void mlir::pto::printEventNumber(OpAsmPrinter &printer, Operation *, IntegerAttr
 // Rules of flags, tokens, signals
 //===----------------------------------------------------------------------===//
 
+static LogicalResult verifyDynamicEvent(Operation *op, Value id) {
+  if (auto number = getConstantValue(id); number && (*number < 0 || *number > 7))
+    return op->emitOpError() << "event id must be between 0 and 7, got " << *number;
+  return success();
+}
+LogicalResult SetFlagDynOp::verify() { return verifyDynamicEvent(*this, getEventId()); }
+LogicalResult WaitFlagDynOp::verify() { return verifyDynamicEvent(*this, getEventId()); }
+
+static LogicalResult verifyEventIndex(Operation *op, Type array, Value index) {
+  int64_t size = cast<EventIdArrayType>(array).getSize();
+  if (auto number = getConstantValue(index); number && (*number < 0 || *number >= size))
+    return op->emitOpError() << "index " << *number << " is out of range, not between 0 and "
+                             << size - 1;
+  return success();
+}
+LogicalResult EventIdArrayGetOp::verify() {
+  return verifyEventIndex(*this, getArray().getType(), getIndex());
+}
+LogicalResult EventIdArraySetOp::verify() {
+  if (failed(verifyDynamicEvent(*this, getValue())))
+    return failure();
+  return verifyEventIndex(*this, getArray().getType(), getIndex());
+}
+
 template <typename OpT> static LogicalResult verifyBufToken(OpT op) {
   if (op.getBufId() < 0 || op.getBufId() > 31)
     return op.emitOpError() << "buffer id must be between 0 and 31, got " << op.getBufId();

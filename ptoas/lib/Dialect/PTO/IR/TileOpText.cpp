@@ -71,18 +71,26 @@ static ParseResult parseGroup(OpAsmParser &parser, StringRef group,
                               SmallVectorImpl<ParsedOperand> &items, NamedAttrList &attrs) {
   if (parser.parseLParen())
     return failure();
-  // Operands; a comma may stand before the attributes.
+  SMLoc afterComma;
   do {
     ParsedOperand item;
+    SMLoc at = parser.getCurrentLocation();
     OptionalParseResult parsed = parser.parseOptionalOperand(item.operand);
-    if (!parsed.has_value())
+    if (!parsed.has_value()) {
+      if (!items.empty())
+        afterComma = at;
       break;
+    }
     if (failed(*parsed))
       return failure();
     items.push_back(item);
   } while (succeeded(parser.parseOptionalComma()));
   if (parser.parseOptionalAttrDict(attrs))
     return failure();
+  // Only a mask pattern stands in the list like an operand.
+  if (afterComma.isValid() && !attrs.get("maskPattern"))
+    return parser.emitError(afterComma) << "expected an operand behind the comma; attributes "
+                                           "follow the last operand without one";
   if (items.empty())
     return parser.parseRParen();
   if (parser.parseColon())
@@ -225,9 +233,8 @@ static ParseResult assignGroup(OpAsmParser &parser, SMLoc loc, const TileOpInfo 
 
 ParseResult mlir::pto::takeAttributes(OpAsmParser &parser, OperationState &result,
                                       const NamedAttrList &attrs) {
-  auto error = [&] {
-    return parser.emitError(parser.getNameLoc()) << "'" << result.name << "' op ";
-  };
+  // The parser puts the name of the op in front.
+  auto error = [&] { return parser.emitError(parser.getNameLoc()); };
   if (std::optional<NamedAttribute> twice = attrs.findDuplicate())
     return error() << "gives the attribute '" << twice->getName().getValue() << "' twice";
   result.addAttributes(attrs);
@@ -274,7 +281,7 @@ ParseResult mlir::pto::parseTileOp(OpAsmParser &parser, OperationState &result,
   for (auto &items : assigned) {
     sizes.push_back(items.size());
     for (ParsedOperand &item : items)
-      if (parser.resolveOperand(item.operand, item.type, result.operands))
+      if (resolveTyped(parser, item.operand, item.type, result.operands))
         return failure();
   }
   if (hasSegments)

@@ -58,6 +58,52 @@ void mlir::pto::printPartitionTypes(OpAsmPrinter &printer, Operation *, Type sou
   printer << source << " -> " << result;
 }
 
+ParseResult mlir::pto::resolveTyped(OpAsmParser &parser,
+                                    const OpAsmParser::UnresolvedOperand &operand, Type type,
+                                    SmallVectorImpl<Value> &values) {
+  auto window = dyn_cast<PartitionTensorViewType>(type);
+  if (!window || llvm::all_of(window.getShape(), ShapedType::isDynamic))
+    return parser.resolveOperand(operand, type, values);
+  // Without a type of its own a window has the extents of its sizes: known ones may be named by the
+  // use, as they may be left open.
+  {
+    ScopedDiagnosticHandler quiet(parser.getContext(), [](Diagnostic &) { return success(); });
+    if (succeeded(parser.resolveOperand(operand, type, values)))
+      return success();
+    SmallVector<int64_t> open(window.getRank(), ShapedType::kDynamic);
+    Type untyped = PartitionTensorViewType::get(type.getContext(), open, window.getElementType());
+    if (succeeded(parser.resolveOperand(operand, untyped, values))) {
+      auto made = values.back().getDefiningOp<PartitionViewOp>();
+      auto agrees = [](auto pair) {
+        auto [extent, size] = pair;
+        return ShapedType::isDynamic(extent) || getConstantValue(size) == extent;
+      };
+      if (made && made.getSizes().size() == size_t(window.getRank()) &&
+          llvm::all_of(llvm::zip(window.getShape(), made.getSizes()), agrees)) {
+        values.back().setType(window);
+        return success();
+      }
+      values.pop_back();
+    }
+  }
+  return parser.resolveOperand(operand, type, values);
+}
+
+ParseResult mlir::pto::parseIndexResult(OpAsmParser &parser, Type &result) {
+  result = parser.getBuilder().getIndexType();
+  SMLoc loc = parser.getCurrentLocation();
+  Type given = result;
+  if (succeeded(parser.parseOptionalArrow()) && parser.parseType(given))
+    return failure();
+  if (given != result)
+    return parser.emitError(loc) << "the result is an index, got " << given;
+  return success();
+}
+
+void mlir::pto::printIndexResult(OpAsmPrinter &printer, Operation *, Type result) {
+  printer << "-> " << result;
+}
+
 // The window's own valid extent: what is left of the source's valid part.
 static int64_t windowValid(int64_t size, int64_t sourceValid, std::optional<int64_t> offset) {
   if (ShapedType::isDynamic(sourceValid) || !offset)
@@ -206,6 +252,21 @@ LogicalResult PartitionViewOp::verify() {
   return success();
 }
 
+static LogicalResult verifyDimension(Operation *op, Type view, Value dim) {
+  int64_t rank = isa<TensorViewType>(view) ? cast<TensorViewType>(view).getRank()
+                                           : cast<PartitionTensorViewType>(view).getRank();
+  if (auto constant = getConstantValue(dim); constant && (*constant < 0 || *constant >= rank))
+    return op->emitOpError() << "dimension " << *constant << " is out of range: a view of rank "
+                             << rank << " has the dimensions 0 to " << rank - 1;
+  return success();
+}
+LogicalResult GetTensorViewDimOp::verify() {
+  return verifyDimension(*this, getView().getType(), getDim());
+}
+LogicalResult GetTensorViewStrideOp::verify() {
+  return verifyDimension(*this, getView().getType(), getDim());
+}
+
 //===----------------------------------------------------------------------===//
 // Tile handles
 //===----------------------------------------------------------------------===//
@@ -285,8 +346,6 @@ LogicalResult SubviewOp::verify() {
   if (failed(verifyOneEach(*this, {{0, "source"}})))
     return failure();
   TileBufType source = getSource().getType(), result = getResult().getType();
-  if (getSource().getDefiningOp<SubviewOp>() && getResult().getDefiningOp<MultiTileGetOp>())
-    return emitOpError() << "a slot cannot be taken from a window";
   if (!getValid().empty() && getValid().size() != 2)
     return emitOpError() << "valid takes two extents";
   return verifyWindow(*this, source, result, getOffsets(), getSizes());
@@ -375,7 +434,7 @@ static LogicalResult verifyMember(Operation *op, Type object, ArrayRef<int64_t> 
     if (!structType)
       return op->emitOpError() << "the path leads into " << object << ", which has no members";
     if (index < 0 || index >= int64_t(structType.getMembers().size()))
-      return op->emitOpError() << "member " << index << " is not between 0 and "
+      return op->emitOpError() << "field index " << index << " is out of range, not between 0 and "
                                << int64_t(structType.getMembers().size()) - 1;
     object = structType.getMembers()[index];
   }

@@ -6,6 +6,7 @@
 // room for it. Addresses that are constants keep their tiles inside the memory.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -63,7 +64,9 @@ static LogicalResult checkEnd(Operation *op, TileBufType type, Value addr, int64
   if (bytes <= capacity && start.getSExtValue() <= capacity - bytes)
     return success();
   return op->emitOpError() << "a tile of " << bytes << " bytes at address " << start.getSExtValue()
-                           << " ends outside its memory, which has " << capacity << " bytes";
+                           << " ends beyond the capacity of "
+                           << stringifyAddressSpace(type.getSpace()) << ", " << capacity
+                           << " bytes";
 }
 
 // Instructions whose scratch tile must be named when nobody plans memory.
@@ -107,9 +110,24 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
         return op->emitOpError() << "requires --enable-insert-sync to be off";
       return checkEnd(op, assign.getResult().getType(), assign.getAddr());
     }
-    if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && !placed && !reserve.getAuto_())
-      return op->emitOpError()
-             << "fixes its base, which is only possible when --pto-level=level3; use auto = true";
+    if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && !reserve.getAuto_()) {
+      if (!placed)
+        return op->emitOpError()
+               << "fixes its base, which is only possible when --pto-level=level3; use auto = true";
+      int64_t capacity = getCapacity(reserve.getLocation(), getTargetArch(op));
+      int64_t base = *reserve.getBase(), size = reserve.getSize();
+      if (size > capacity || base > capacity - size)
+        return op->emitOpError() << "a buffer of " << size << " bytes at base " << base
+                                 << " ends beyond the capacity of "
+                                 << stringifyAddressSpace(reserve.getLocation()) << ", " << capacity
+                                 << " bytes";
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      APInt step;
+      if (matchPattern(loop.getStep(), m_ConstantInt(&step)) && !step.isStrictlyPositive())
+        return op->emitOpError() << "the step of a loop must be positive, got "
+                                 << step.getSExtValue();
+    }
     auto tileOp = dyn_cast<TileOpInterface>(op);
     if (tileOp && placed && needsScratch(tileOp) && tileOp.getScratch().empty())
       return op->emitOpError()

@@ -35,7 +35,8 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
   LogicalResult checkInit(Operation *init, Pipe &pipe) {
     if (pipe.init) {
       InFlightDiagnostic diag = init->emitOpError()
-                                << "joins pipe " << intAttr(init, "id") << " a second time";
+                                << "joins pipe " << intAttr(init, "id")
+                                << " a second time; a function initializes each id once";
       diag.attachNote(pipe.init->getLoc()) << "first here";
       return diag;
     }

@@ -21,6 +21,7 @@ def PTO_WaitFlagOp : PTO_FlagOp<"wait_flag"> { let summary = "Queue dst waits fo
 class PTO_FlagDynOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PIPEAttr:$src_pipe, PTO_PIPEAttr:$dst_pipe, Index:$event_id);
   let assemblyFormat = "`[` custom<Pipe>($src_pipe) `,` custom<Pipe>($dst_pipe) `,` $event_id `]` attr-dict";
+  let hasVerifier = 1;
 }
 def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn"> { let summary = "set_flag with a run-time event id."; }
 def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn"> { let summary = "wait_flag with a run-time event id."; }
@@ -36,12 +37,14 @@ def PTO_EventIdArrayGetOp : PTO_Op<"eventid_array_get"> {
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemRead]>:$array, Index:$index);
   let results = (outs Index:$result);
   let assemblyFormat = "$array `[` $index `]` attr-dict `:` qualified(type($array))";
+  let hasVerifier = 1;
 }
 def PTO_EventIdArraySetOp : PTO_Op<"eventid_array_set"> {
   let summary = "Write an event id.";
   let equation = "array[index] = value";
   let arguments = (ins Arg<PTO_EventIdArrayType, "", [MemWrite]>:$array, Index:$index, Index:$value);
   let assemblyFormat = "$array `[` $index `]` `,` $value attr-dict `:` qualified(type($array))";
+  let hasVerifier = 1;
 }
 class PTO_EventOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PipeEventTypeAttr:$src_op, PTO_PipeEventTypeAttr:$dst_op, PTO_EVENTAttr:$event_id);

@@ -86,6 +86,7 @@ def PTO_GetTensorViewDimOp : PTO_Op<"get_tensor_view_dim", [Pure]> {
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
+  let hasVerifier = 1;
 }
 def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
   let summary = "Stride of a view in elements.";
@@ -93,6 +94,7 @@ def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
   let arguments = (ins PTO_AnyView:$view, Index:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` qualified(type($result))";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,14 +156,14 @@ def PTO_TileValidRowsOp : PTO_Op<"tile_valid_rows"> {
   let equation = "result = validRow(tile)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
-  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) custom<IndexResult>(type($result))";
 }
 def PTO_TileValidColsOp : PTO_Op<"tile_valid_cols"> {
   let summary = "Valid columns of a tile.";
   let equation = "result = validCol(tile)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$tile);
   let results = (outs Index:$result);
-  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` qualified(type($result))";
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) custom<IndexResult>(type($result))";
 }
 def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
   let summary = "The same bytes seen with another shape.";

@@ -12,6 +12,11 @@ def CheckLevel : Pass<"pto-check-level", "::mlir::ModuleOp"> {
   ];
 }
 
+def StructureControlFlow : Pass<"pto-structure-control-flow", "::mlir::ModuleOp"> {
+  let summary = "Turn branches between blocks, switches and regions that run once into scf.for, scf.if and scf.while.";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def InferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "Find the layout of each tensor view from its strides, and check the given one.";
 }
@@ -44,7 +49,7 @@ def LowerFifos : Pass<"pto-lower-fifos", "::mlir::ModuleOp"> {
 }
 
 def InsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
-  let summary = "Put flags and barriers in front of instructions that would race.";
+  let summary = "Put flags and barriers between instructions that would race.";
 }
 
 def CheckSync : Pass<"pto-check-sync", "::mlir::ModuleOp"> {

@@ -1,0 +1,18 @@
+// RUN: %pto-opt %s -pto-structure-control-flow -split-input-file -verify-diagnostics
+!V = !pto.tile_buf<vec, 8x32xf32>
+
+// A tile is no number that a loop could carry out.
+// expected-error @below {{a value of type '!pto.tile_buf<vec, 8x32xf32>' is defined on one way through branches between blocks and used behind them}}
+func.func @tile(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  cf.br ^head(%c0 : index)
+^head(%i: index):
+  %t = pto.alloc_tile : !V
+  %next = arith.addi %i, %c1 : index
+  %more = arith.cmpi slt, %next, %n : index
+  cf.cond_br %more, ^head(%next : index), ^done
+^done:
+  pto.tadd ins(%t, %t : !V, !V) outs(%t : !V)
+  return
+}
