@@ -253,7 +253,8 @@ class Records:
         own |= {"talloc": "S", "set_quant_scalar": "S", "set_quant_vector": "FIX"}
         return own.get(op["opName"], NO_QUEUE)
 
-    def architectures(self, op: dict) -> str:
+    @staticmethod
+    def architectures(op: dict) -> str:
         """Tile ops say so in their record, others in their verifier."""
         text = op.get("extraClassDefinition") or ""
         flags = re.search(r", (true|false), (true|false), (?:true|false), (?:true|false)", text)

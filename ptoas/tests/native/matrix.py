@@ -53,12 +53,14 @@ def records() -> dict:
         for operand in record.get("tileOperands", ()):
             spec = gen_isa.spec_of(table[operand["def"]])
             types = {"a2a3": spec["a3"].split(", "), "a5": spec["a5"].split(", ")}
+            if gen_isa.Records.architectures(record) == "A5":
+                del types["a2a3"]
             found.setdefault(record["opName"], {})[spec["name"]] = types
     return found
 
 
 def types_of(op: str, operand: str, arch: str) -> list[str]:
-    return records()[op][operand][arch]
+    return records()[op][operand].get(arch, [])
 
 
 @dataclass(frozen=True)

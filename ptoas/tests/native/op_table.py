@@ -209,6 +209,29 @@ ELEMENTWISE = [
     ),
 ]  # fmt: skip
 
+
+def expand_near(p, case, ins, outs):
+    """A handle of the L1 tile whose valid part is that of the case: all of the tile is filled."""
+    (whole, type_), (r, c) = outs[0], (p.extents["r"], p.extents["c"])
+    valid = "?x?" if isinstance(r, str) else f"{r}x{c}"
+    part, of = p.name(), type_.replace(f"valid={ROWS}x{COLS}", f"valid={valid}")
+    zero = p.const(0)
+    p.emit(
+        f"{part} = pto.subview {whole}[{zero}, {zero}] sizes [{ROWS}, {COLS}]"
+        + f" valid [{p.index(r)}, {p.index(c)}] : {type_} -> {of}"
+    )
+    p.op("texpands", [constant(p, case, scalar_of(case))], [(part, of)])
+
+
+ELEMENTWISE += [
+    Row(
+        "texpands", lambda case: np.full((ROWS, COLS), scalar_of(case)), (),
+        (replace(FULL, space="mat", vrow=ROWS, vcol=COLS),), label="near", emit=expand_near,
+        types={"a2a3": "i8 ui8 i16 ui16 i32 ui32 f16 bf16 f32".split(),
+               "a5": "i8 ui8 f16 bf16 f32".split()},
+    )
+]  # fmt: skip
+
 POWERS = {"a2a3": ("f32", "i32", "i16"), "a5": ("f32", "f16", "bf16", "i32", "i16", "i8", "ui8")}
 
 
@@ -324,8 +347,9 @@ REDUCTIONS = [
     *(
         Row(
             op, lambda case, a, f=function: f(a.astype(np.float64), axis=1)[:, None], (FEW,),
-            (replace(COLUMN, dtype="i32"),), types="src", refused_empty=NOT_EMPTY,
+            (replace(COLUMN, dtype=index),), types="src", label=index, refused_empty=NOT_EMPTY,
         )
+        for index in ("i32", "ui32")
         for op, function in {"trowargmax": np.argmax, "trowargmin": np.argmin}.items()
     ),
     *(
@@ -346,8 +370,9 @@ REDUCTIONS = [
     *(
         Row(
             op, lambda case, a, f=function: f(a.astype(np.float64), axis=0)[None], (FEW,),
-            (replace(LINE, dtype="i32"),), types="src", refused_empty=NOT_EMPTY,
+            (replace(LINE, dtype=index),), types="src", label=index, refused_empty=NOT_EMPTY,
         )
+        for index in ("i32", "ui32")
         for op, function in {"tcolargmax": np.argmax, "tcolargmin": np.argmin}.items()
     ),
 ]  # fmt: skip
@@ -411,7 +436,9 @@ CMP_TYPES = {
 
 def bits(case, mask):
     """Bits of the valid columns: what lies behind them has no meaning."""
-    return np.unpackbits(mask[:, : COLS // 8], axis=1, bitorder="little")[:, : case.c]
+    return np.unpackbits(mask.view(np.uint8)[:, : COLS // 8], axis=1, bitorder="little")[
+        :, : case.c
+    ]
 
 
 def compare_with(op, scalar):
@@ -468,6 +495,13 @@ GENERATED = [
     Row(
         "tcmps", compare_all, (FEW,), (MASK,) * 6, types="src", project=bits,
         emit=compare_with("tcmps", True),
+    ),
+    *(
+        Row(
+            op, compare_all, (FEW,) * count, (replace(MASK, dtype="i8"),) * 6, types=("f32", "f16"),
+            project=bits, emit=compare_with(op, count == 1), label="i8-mask",
+        )
+        for op, count in (("tcmp", 2), ("tcmps", 1))
     ),
     Row("tsel", choose, (MASK, FULL, FULL), types="src0"),
     Row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from matrix import ARCHS, Case, cases, refusal, run_case
+from matrix import ARCHS, Case, cases, records, refusal, run_case
 from op_table import ROWS_OF_VECTORS
 from op_table_exits import ROWS_OF_EXITS
 from op_table_lists import ROWS_OF_LISTS
@@ -52,6 +52,23 @@ def test_constant_empty_extents_are_refused(row, arch, dtype):
     (case,) = [case for case in classes(row, arch, dtype) if case.kind == "empty"]
     message = refusal(row, case)
     assert row.refused_empty in message and f"'pto.{row.refused_by or row.op}'" in message
+
+
+def elements(op: str, arch: str) -> set[str]:
+    """Of all operands in all rows of an op."""
+    rows = [row for row in TABLE if row.op == op]
+    cases = [(row, Case(arch, dtype, "", 1, 1)) for row in rows for dtype in row.dtypes(arch)]
+    return {t.element(case) for row, case in cases for t in (*row.inputs, *row.outputs)}
+
+
+@pytest.mark.parametrize("op", records())
+def test_every_op_of_the_records_has_rows(op):
+    """For each architecture that it exists on, with each element type that one of its operands names."""
+    operands = records()[op].values()
+    for arch in set().union(*operands):
+        tested = elements(op, arch)
+        assert tested, f"no row on {arch}"
+        assert sorted(set().union(*(types[arch] for types in operands)) - tested - {"any"}) == []
 
 
 def test_rows_have_names_of_their_own():
