@@ -68,6 +68,9 @@ LogicalResult ptoas::checkText(const llvm::SourceMgr &sources, MLIRContext &cont
     auto [line, column] = sources.getLineAndColumn(place, sources.getMainFileID());
     return emitError(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), line, column));
   };
+  if (text.size() > kMaxFileBytes)
+    return refuse(0) << "the text has " << text.size() << " bytes, more than the "
+                     << (kMaxFileBytes >> 20) << " MiB that a module may have";
   if (size_t zero = text.find('\0'); zero != StringRef::npos)
     return refuse(zero) << "the file is no text: it holds a byte 0 here";
   if (text.starts_with("\xEF\xBB\xBF"))

@@ -94,6 +94,11 @@ class Module:
     @staticmethod
     def parse(source: str | bytes, name: str = "<module>", arch: str = "") -> Module:
         """Text, or the bytes of a `.ptobc` file. `arch` overrides the module's architecture."""
+        if not isinstance(source, str | bytes | bytearray | memoryview):
+            raise TypeError(f"expected text or bytes of a module, got {type(source).__name__}")
+        for what, word in (("name", name), ("arch", arch)):
+            if not isinstance(word, str):
+                raise TypeError(f"{what} must be a string, got {word!r}")
         data = source.encode() if isinstance(source, str) else bytes(source)
         module = Module(_library.pto_module_parse(data, len(data), name.encode(), arch.encode()))
         problem = _library.pto_module_problem(module._handle)
@@ -111,7 +116,7 @@ class Module:
             _library.pto_module_free(handle)
 
     def text(self, locations: bool = False) -> str:
-        return _library.pto_module_text(self._handle, locations).decode()
+        return _library.pto_module_text(self._handle, bool(locations)).decode()
 
     def bytecode(self) -> bytes:
         size = ctypes.c_size_t()
@@ -121,9 +126,9 @@ class Module:
     def check(self, level: int = 2, insert_sync: bool = False) -> None:
         """Checks levels, layouts, FIFOs and memory; with `insert_sync` it inserts flags as well, and
         below level 3 addresses. The module changes accordingly."""
-        if level not in (1, 2, 3):
-            raise ValueError(f"level must be 1, 2 or 3, got {level}")
-        problem = _library.pto_module_check(self._handle, level, insert_sync)
+        if not isinstance(level, int) or level not in (1, 2, 3):
+            raise ValueError(f"level must be 1, 2 or 3, got {level!r}")
+        problem = _library.pto_module_check(self._handle, level, bool(insert_sync))
         if problem:
             raise Error(problem.decode(errors="replace").rstrip())
 

@@ -195,7 +195,12 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
     [
         (("private @helper()\n}", "@helper() {}\n}"), 16, 22, "expected non-empty function body"),
         (("outs(%u : ", "outs(%u :: "), 12, 61, "expected a type, got ':'"),
-        (("private @helper()\n}", "private @elsewhere()\n}"), 13, 4, "calls '@helper', which the module"),
+        (
+            ("private @helper()\n}", "private @elsewhere()\n}"),
+            13,
+            4,
+            "calls '@helper', which the module",
+        ),
         (("%u = pto", "%a0 = arith.constant 0 : i64\n%u = pto"), None, None, None),
         (("tile : !pto", "tile {speed = 1} : !pto"), 11, 9, "does not know the attribute 'speed'"),
         (

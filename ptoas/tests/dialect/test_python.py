@@ -76,3 +76,21 @@ def test_enums_of_the_dialect():
     for name in names.split():
         assert len(getattr(ptoas, name)) > 1
     assert ptoas.AddressSpace.vec == 6 and ptoas.PIPE.PIPE_UNASSIGNED == 99
+
+
+def test_wrong_types_are_refused():
+    for source in (None, 5, 3.5, ["module {}"], {}):
+        with pytest.raises(TypeError, match="expected text or bytes of a module, got "):
+            ptoas.Module.parse(source)
+    with pytest.raises(TypeError, match="name must be a string, got None"):
+        ptoas.Module.parse(TEXT, None)
+    with pytest.raises(TypeError, match="arch must be a string, got 5"):
+        ptoas.Module.parse(TEXT, arch=5)
+    with pytest.raises(ptoas.Error, match="unknown architecture, expected a2, a3 or a5"):
+        ptoas.Module.parse(TEXT, arch="a4")
+    module = ptoas.Module.parse(TEXT)
+    for level in (None, "2", 2.0, 0, -1, 10**30):
+        with pytest.raises(ValueError, match=f"level must be 1, 2 or 3, got {level!r}"):
+            module.check(level=level)
+    module.check(insert_sync=None)
+    assert module.text(locations=[]) == module.text()
