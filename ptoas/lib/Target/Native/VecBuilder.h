@@ -50,7 +50,7 @@ public:
   llvm::Value *select(llvm::Value *mask, llvm::Value *x, llvm::Value *y) const {
     return b.CreateSelect(mask, x, y);
   }
-  /// Conversion with rounding and saturation (pto-isa 6.5); ValueConvert.cpp.
+  /// Conversion with rounding and saturation (pto-isa 6.5); VecConvert.cpp.
   llvm::Value *convert(llvm::Value *x, Elem from, Elem to, Round mode, bool saturate) const;
   /// FP32 (or the element type itself) to `e`'s register form, nearest even.
   llvm::Value *roundTo(Elem e, llvm::Value *x) const;
@@ -69,6 +69,7 @@ private:
   llvm::Value *integerDivide(Elem e, llvm::Value *x, llvm::Value *y, bool remainder) const;
   llvm::Value *wideDivide(Elem e, llvm::Value *x, llvm::Value *y, bool remainder) const;
   llvm::Value *floatToInt(llvm::Value *x, Elem to, Round mode, bool saturate) const;
+  llvm::Value *intToF32(llvm::Value *x, Elem from, Round mode) const;
   llvm::Value *narrowToF16(llvm::Value *x, Round mode) const;
   llvm::Value *narrowToBF16(llvm::Value *x, Round mode) const;
   llvm::Value *scaleByPowerOfTwo(llvm::Value *x, llvm::Value *exponent) const;

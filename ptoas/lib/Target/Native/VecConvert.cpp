@@ -3,6 +3,7 @@
 // Float to half or bf16 rounds in the mode asked for; overflow gives infinity in
 // the modes that round away from zero there. Float to integer rounds, then clamps
 // (saturate) or keeps the low bits of a saturated 32-bit integer; NaN gives 0.
+// Integers of more bits than a FP32 mantissa round to it in the mode as well.
 //
 //===----------------------------------------------------------------------===//
 #include "VecBuilder.h"
@@ -170,6 +171,55 @@ Value *VecBuilder::narrowToF16(Value *x, Round mode) const {
   return b.CreateSelect(special, nearest, b.CreateBitCast(result, half));
 }
 
+/// Integer lanes to FP32. The hardware conversion rounds to nearest even; for the other modes the
+/// integer becomes a FP64 first, and the 29 bits that FP32 has not are rounded in its bits.
+Value *VecBuilder::intToF32(Value *x, Elem from, Round mode) const {
+  bool sign = isSigned(from);
+  unsigned bits = bitsOf(from);
+  bool nearestEven = mode == Round::None || mode == Round::Rint || mode == Round::CastRint;
+  if (nearestEven || bits < 24)
+    return sign ? b.CreateSIToFP(x, f32()) : b.CreateUIToFP(x, f32());
+  if (bits == 64) {
+    // More than 53 bits: the last one that is kept tells whether anything follows it.
+    unsigned cut = sign ? 10 : 11;
+    Value *rest = b.CreateAnd(x, ints(64, (uint64_t(1) << cut) - 1));
+    Value *kept = b.CreateSub(x, rest);
+    Value *sticky = b.CreateSelect(b.CreateICmpNE(rest, ints(64, 0)), ints(64, uint64_t(1) << cut),
+                                   ints(64, 0));
+    Value *magnitude = sign ? b.CreateXor(x, b.CreateAShr(x, 63)) : x;
+    x = b.CreateSelect(b.CreateICmpUGT(magnitude, ints(64, (uint64_t(1) << 53) - 1)),
+                       b.CreateOr(kept, sticky), x);
+  }
+  Type *f64 = regType(Elem::F64);
+  Value *wide = sign ? b.CreateSIToFP(x, f64) : b.CreateUIToFP(x, f64);
+  Value *image = b.CreateBitCast(wide, iN(64));
+  constexpr uint64_t low = (uint64_t(1) << 29) - 1;
+  auto growBy = [&](Value *grow, uint64_t amount) {
+    image = b.CreateAdd(image, b.CreateSelect(grow, ints(64, amount), ints(64, 0)));
+  };
+  Value *negative = b.CreateICmpSLT(image, ints(64, 0));
+  switch (mode) {
+  case Round::Round: // ties away from zero, in sign and magnitude
+    image = b.CreateAdd(image, ints(64, (low + 1) / 2));
+    break;
+  case Round::Floor:
+    growBy(negative, low);
+    break;
+  case Round::Ceil:
+    growBy(b.CreateNot(negative), low);
+    break;
+  case Round::Odd: {
+    Value *inexact = b.CreateICmpNE(b.CreateAnd(image, ints(64, low)), ints(64, 0));
+    image = b.CreateOr(image, b.CreateSelect(inexact, ints(64, low + 1), ints(64, 0)));
+    break;
+  }
+  default: // Trunc
+    break;
+  }
+  image = b.CreateAnd(image, ints(64, ~low));
+  return b.CreateFPTrunc(b.CreateBitCast(image, f64), f32());
+}
+
 Value *VecBuilder::convert(Value *x, Elem from, Elem to, Round mode, bool saturate) const {
   if (isFloat(from) && isFloat(to)) {
     if (from == to)
@@ -192,8 +242,10 @@ Value *VecBuilder::convert(Value *x, Elem from, Elem to, Round mode, bool satura
   if (isFloat(from))
     return floatToInt(widen(from, x), to, mode, saturate);
   if (isFloat(to)) {
-    Type *target = to == Elem::F64 ? regType(Elem::F64) : f32();
-    Value *value = isSigned(from) ? b.CreateSIToFP(x, target) : b.CreateUIToFP(x, target);
+    if (to == Elem::F64)
+      return isSigned(from) ? b.CreateSIToFP(x, regType(Elem::F64))
+                            : b.CreateUIToFP(x, regType(Elem::F64));
+    Value *value = intToF32(x, from, mode);
     if (to == Elem::BF16)
       return narrowToBF16(value, mode);
     if (to == Elem::F16)
