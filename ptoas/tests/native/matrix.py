@@ -82,6 +82,7 @@ class Operand:
     space: str = "vec"
     values: Callable | None = None  # (rng, case, shape) -> array
     order: str = "nd"  # of the tensor: row by row, dn (column by column) or nz (boxes)
+    in_blocks: bool = False  # written up to the end of 32 bytes
     moved: str = ""  # what the elements become on the way from L1
 
     def element(self, case: Case) -> str:

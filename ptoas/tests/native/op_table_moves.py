@@ -384,7 +384,7 @@ GATHERS = [
         emit=emit_compare, label="equal",
     ),
     Row("tgatherb", blockwise, (CAPACITY, Operand("ui32", vrow=ROWS, vcol=COLS, values=blocks)),
-        types="src"),
+        (replace(FULL, in_blocks=True),), types="src"),
     *(
         Row(
             "tscatter", scatter_all, (FULL, Operand(index, values=everywhere)), (KEPT,), types=types,

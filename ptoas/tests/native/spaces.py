@@ -2,8 +2,9 @@
 
 Tiles of left, right, bias and scaling are loaded to L1 and moved on. What an accumulator holds before the op
 is a product with ones on a diagonal, of two digits for i32. An L1 tile that the op writes is loaded first
-and read back whole, by a store on A2/A3 and by such a product on A5. Both have two handles at one address: one for the
-whole tile, and the row's with its valid part.
+and read back whole, by a store on A2/A3 and by such a product on A5; so are vector tiles of the classes
+odd and tail. All these have two handles at one address: one for the whole tile, and the row's with its
+valid part.
 """
 
 from __future__ import annotations
@@ -100,6 +101,18 @@ class Tensors:
         """The code behind the op."""
         if self.t.space != "gm":
             p.store(self.tile, self.view)
+
+
+class Part(Tensors):
+    """A part of a vector tile that is loaded first and stored whole, so that all that the op writes is seen."""
+
+    def place(self, p, pointers, sizes):
+        t = self.t
+        at = address(p, "vec", t.rows * t.cols * 8)
+        self.view = self.window(p, pointers[0], [t.rows, t.cols])
+        self.tile = p.tile(self.dtype, t.rows, t.cols, extra=t.extra, addr=at)
+        p.load(self.view, self.tile)
+        return p.tile(self.dtype, t.rows, t.cols, *sizes, extra=t.extra, addr=at)
 
 
 class Moved(Tensors):
@@ -239,4 +252,6 @@ def of(operand, case, output: bool) -> Tensors:
         return Accumulator(operand, case, loaded)
     if operand.space == "mat" and output:
         return NearMemory(operand, case, loaded)
+    if operand.space == "vec" and output and not operand.in_blocks and case.kind in ("odd", "tail"):
+        return Part(operand, case, loaded)
     return (Tensors if operand.space in ("vec", "gm") else Moved)(operand, case, loaded)
