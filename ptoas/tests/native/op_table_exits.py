@@ -208,7 +208,42 @@ def forms(op, target, of):
 
 
 BOTH = ("f32", "i32")
+
+
+# ---- vector tiles on their way to L1, accumulators to vector tiles ------------------------------
+def to_near(op, attrs=""):
+    """Of a whole tile, from a window, or into one (pto-isa 6.10, A5)."""
+    window = op != "tmov"
+    large = {"rows": WIDE_ROWS, "cols": WIDE_COLS, "vrow": WIDE_ROWS, "vcol": WIDE_COLS}
+    src = replace(FULL, **large) if op == "textract" else FULL
+    dst = replace(NEAR, kept=True, **large) if op == "tinsert" else NEAR
+
+    def emit(p, case, ins, outs):
+        p.op(op, [*ins, *[(p.const(i), "index") for i in AT if window]], outs, attrs)
+
+    def expect(case, a, old=None):
+        part = np.s_[AT[0] : AT[0] + case.r, AT[1] : AT[1] + case.c]
+        if op == "textract":
+            return a[part]
+        if op == "tmov":
+            return a
+        whole = old.copy()
+        whole[part] = a
+        return whole
+
+    return Row(
+        op, expect, (src,), (dst,), types=("i8", "ui8", "f16", "bf16", "f32", "f8E4M3FN", "f8E5M2", HIF8),
+        archs=("a5",), emit=emit, label="-".join(filter(None, ("vec-mat", attrs and "split"))),
+    )  # fmt: skip
+
+
+SPLIT = "tinsertMode = #pto.tinsert_mode<SPLIT2>"
 ROWS_OF_EXITS = [
+    to_near("tmov"),
+    to_near("textract"),
+    to_near("tinsert"),
+    to_near("tinsert", SPLIT),
+    *(exits("textract", of, how, "vec") for of in BOTH for how in ("", "fp")),
     *(exits(f"{op}_fp", of, "fp", "mat") for op in ("textract", "tinsert") for of in BOTH),
     *(exits("tmov.fp", of, "fp", "mat") for of in BOTH),
     *(exits("tstore_fp", of, "fp", target) for of in BOTH for target in ("nd", "dn")),
