@@ -3,8 +3,10 @@
 #include "ArgumentExtents.h"
 #include "ArgumentNames.h"
 #include "EntryWrapper.h"
+#include "SourceLines.h"
 #include "mlir/IR/MLIRContext.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Dialect/PTO/Transforms/Recursion.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Target/Native/Cluster.h"
 #include "ptoas/Target/Native/Native.h"
@@ -36,6 +38,7 @@ struct ptoas::Runner::State {
       : stream(text), context(registry(), MLIRContext::Threading::DISABLED),
         handler(sources, &context,
                 captured ? static_cast<llvm::raw_ostream &>(stream) : llvm::errs()) {
+    showReadableLines(sources, captured ? static_cast<llvm::raw_ostream &>(stream) : llvm::errs());
     context.printOpOnDiagnostic(false);
     context.allowUnregisteredDialects();
     context.loadAllAvailableDialects();
@@ -143,6 +146,26 @@ bool ptoas::Runner::State::findFunctions(StringRef entry, std::string &problem) 
       return false;
     }
   }
+  // More than one function is a cluster: a cube and a vector function.
+  for (auto [i, function] : llvm::enumerate(found)) {
+    using mlir::pto::KernelKind;
+    auto kind = function->getAttrOfType<mlir::pto::KernelKindAttr>("pto.kernel_kind");
+    if (found.size() > 1 && !kind) {
+      problem =
+          ("'" + function.getName() +
+           "' has no pto.kernel_kind: functions that run together are a cube and a vector one")
+              .str();
+      return false;
+    }
+    for (func::FuncOp other : llvm::ArrayRef(found).drop_front(i + 1))
+      if (isKind(other, kind.getValue())) {
+        problem = ("'" + function.getName() + "' and '" + other.getName() +
+                   "' are both code of the " + stringifyKernelKind(kind.getValue()) +
+                   " core: a cluster runs a cube and a vector function")
+                      .str();
+        return false;
+      }
+  }
   for (func::FuncOp function : found) {
     Function made;
     made.op = function;
@@ -166,6 +189,13 @@ static std::string textOf(Type type) {
 
 bool ptoas::Runner::State::describeArguments(std::string &problem) {
   for (Function &function : functions) {
+    constexpr unsigned kMaxArguments = 1000;
+    if (function.op.getNumArguments() > kMaxArguments) {
+      problem = ("'" + function.op.getName() + "' takes " + Twine(function.op.getNumArguments()) +
+                 " arguments, more than the " + Twine(kMaxArguments) + " that can be passed")
+                    .str();
+      return false;
+    }
     unsigned visible = 0;
     for (unsigned i = 0; i < function.op.getNumArguments(); ++i) {
       Type type = function.op.getArgument(i).getType();
@@ -247,7 +277,7 @@ std::unique_ptr<ptoas::Runner> ptoas::Runner::open(std::string_view text, const 
       llvm::MemoryBuffer::getMemBufferCopy(StringRef(text.data(), text.size()), name),
       llvm::SMLoc());
   state->module = parseModule(state->sources, state->context, assembler);
-  bool ok = bool(state->module);
+  bool ok = state->module && succeeded(mlir::pto::checkRecursion(*state->module));
   if (!ok)
     problem = "failed to parse or verify " + (name == "-" ? "the input" : name);
   ok = ok && state->findFunctions(options.entry, problem) && state->describeArguments(problem);
