@@ -162,6 +162,20 @@ SimplerOrchOutputs submitTask(PTO2Runtime *runtime, const SimplerOrchTask *task)
   launch.allow_early_resolve = task->early_resolve;
   launch.num_deps = task->num_deps;
   launch.deps = reinterpret_cast<const uint64_t *>(task->deps);
+  std::vector<uint64_t> waits, retains;
+  if (task->has_dep_kinds) {
+    for (int32_t i = 0; i < task->num_deps; ++i) {
+      if (task->dep_kinds[i] & SimplerOrchTask::kDepWait)
+        waits.push_back(launch.deps[i]);
+      if (task->dep_kinds[i] & SimplerOrchTask::kDepRetain)
+        retains.push_back(launch.deps[i]);
+    }
+    retains.push_back(SIMPLER_NO_TASK); // never null
+    launch.num_deps = static_cast<int32_t>(waits.size());
+    launch.deps = waits.data();
+    submission.retains = retains.data();
+    submission.numRetains = static_cast<int32_t>(retains.size());
+  }
   if (task->predicate && any) {
     launch.predicate_op = task->predicate->op;
     launch.predicate_tensor = task->predicate->tensor;

@@ -177,6 +177,9 @@ void SimplerRun::recycle(Task *task) {
   if (TaskExtra *extra = task->extra) [[unlikely]] {
     delete extra->gang;
     extra->gang = nullptr;
+    for (Buffer *buffer : extra->retained)
+      buffers_.release(buffer);
+    extra->retained.clear();
     spareExtras_.push_back(extra);
     task->extra = nullptr;
   }

@@ -51,6 +51,9 @@ struct Submission {
   int32_t numScalars = 0;
   int32_t manual = -1; // whether in a MANUAL scope; -1: as the open scope says
   const SimplerLaunch *launch = nullptr;
+  /// Tasks whose buffers live until this one is complete; null: those it waits for explicitly.
+  const uint64_t *retains = nullptr;
+  int32_t numRetains = 0;
 };
 
 /// Repeats the low `size` bytes of `pattern` over `count` elements.
@@ -133,6 +136,8 @@ private:
   simpler::Edge *newEdge(Task *task);
   Task *findTask(uint64_t id, bool &known) const;
   bool addExplicit(Task *task, uint64_t id, int32_t position, const simpler::Submission &s);
+  void retainBuffersOf(Task *task, uint64_t producer);
+  void retain(Task *task, simpler::Buffer *buffer);
   bool remember(Task *task);
   void publish(Task *task);
   bool throttle(const simpler::Submission &submission);

@@ -237,6 +237,11 @@ bool SimplerRun::addDependencies(Task *task, const Submission &submission) {
   for (int32_t i = 0; i < launch->num_deps; ++i)
     if (!addExplicit(task, launch->deps[i], i, submission))
       return false;
+  if (!submission.retains)
+    for (int32_t i = 0; i < launch->num_deps; ++i)
+      retainBuffersOf(task, launch->deps[i]);
+  for (int32_t i = 0; i < submission.numRetains; ++i)
+    retainBuffersOf(task, submission.retains[i]);
   if (launch->predicate_op != SIMPLER_PRED_NONE && task->kind == TaskKind::Kernel) {
     uint64_t address;
     int64_t indices[MAX_TENSOR_DIMS];
@@ -248,6 +253,16 @@ bool SimplerRun::addDependencies(Task *task, const Submission &submission) {
     if (!elementAddress(*launch->predicate_tensor, indices, launch->predicate_tensor->ndims,
                         "predicate", address))
       return false;
+    bool stale = false;
+    if (Buffer *buffer = bufferOf(*launch->predicate_tensor, stale)) {
+      retain(task, buffer);
+    } else if (stale) {
+      fail(SIMPLER_INVALID_ARGS,
+           "%s: the operand of the predicate was allocated in a scope that has ended; its memory "
+           "is gone",
+           taskName(task).text);
+      return false;
+    }
     TaskExtra *extra = newExtra(task);
     extra->predicate = {address, launch->predicate_target, launch->predicate_op,
                         static_cast<uint8_t>(get_element_size(launch->predicate_tensor->dtype))};
@@ -282,6 +297,7 @@ TaskExtra *SimplerRun::newExtra(Task *task) {
   }
   task->extra->gang = nullptr;
   task->extra->admitted = false;
+  task->extra->retained.clear();
   return task->extra;
 }
 
@@ -293,6 +309,35 @@ Buffer *SimplerRun::bufferOf(const ChipTensor &tensor, bool &stale) {
     return nullptr;
   stale = buffer->references == 0 || buffer->creator != tensor.owner_task_id.raw;
   return stale ? nullptr : buffer;
+}
+
+/// The buffer lives until the task is complete. Arguments are counted already.
+void SimplerRun::retain(Task *task, Buffer *buffer) {
+  Buffer **own = task->buffers();
+  if (std::find(own, own + task->numBuffers, buffer) != own + task->numBuffers)
+    return;
+  newExtra(task)->retained.push_back(buffer);
+  ++buffer->references;
+}
+
+/// A program may hand on what the producer made without naming it: by address, or in a descriptor
+/// of its own.
+void SimplerRun::retainBuffersOf(Task *task, uint64_t producer) {
+  bool known;
+  Task *live = producer == SIMPLER_NO_TASK ? nullptr : findTask(producer, known);
+  if (producer == SIMPLER_NO_TASK || !known)
+    return;
+  auto local = [](uint64_t id) { return static_cast<uint32_t>(id); };
+  // Of open scopes, in the order of their creators.
+  auto at = std::lower_bound(
+      scopeBuffers_.begin(), scopeBuffers_.end(), local(producer),
+      [&](const Buffer *buffer, uint32_t id) { return local(buffer->creator) < id; });
+  for (; at != scopeBuffers_.end() && local((*at)->creator) == local(producer); ++at)
+    retain(task, *at);
+  if (live) // of scopes that have ended meanwhile
+    for (uint32_t i = 0; i < live->numBuffers; ++i)
+      if (local(live->buffers()[i]->creator) == local(producer))
+        retain(task, live->buffers()[i]);
 }
 
 //===-- Edges -------------------------------------------------------------===//

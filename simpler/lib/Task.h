@@ -17,6 +17,7 @@
 #include "simpler/c_api.h"
 
 #include <memory>
+#include <vector>
 
 struct SimplerRun;
 
@@ -53,6 +54,7 @@ struct TaskExtra {
   Predicate predicate;
   Gang *gang;    // contexts of a co-running launch, made by the first executor of the task
   bool admitted; // the gang has waited for room, and has it now
+  std::vector<Buffer *> retained; // no arguments: of producers it depends on, of its predicate
 };
 
 enum class TaskKind : uint8_t { Kernel, Dummy, Signal, Graph };

@@ -62,11 +62,13 @@ struct SimplerOrchTask {
   const SimplerOrchPredicate *predicate; // or null
   int32_t num_args, num_scalars, num_deps;
   int32_t block_num;
-  uint8_t sync_start, early_resolve, dump_all, reserved;
+  uint8_t sync_start, early_resolve, dump_all, has_dep_kinds;
   int32_t timing_slot; // -1 = none
   uint64_t dump_mask;  // bit i: argument i
   const int8_t
       *scalar_sources; // per scalar: boundary scalar of the graph it was copied from, or -1
+  static constexpr uint8_t kDepWait = 1, kDepRetain = 2;
+  const uint8_t *dep_kinds; // with has_dep_kinds, per dependency; both kinds otherwise
 };
 
 /// A call of rt_submit_graph.

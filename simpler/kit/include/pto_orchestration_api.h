@@ -39,7 +39,11 @@ struct CoreTaskPredicate {
   int64_t target = 0;
 };
 
-enum DepFlags : uint8_t { DEP_WAIT = 1, DEP_RETAIN = 2 };
+/// WAIT: starts after the task. RETAIN: what the task made lives until this one is complete.
+enum DepFlags : uint8_t {
+  DEP_WAIT = SimplerOrchTask::kDepWait,
+  DEP_RETAIN = SimplerOrchTask::kDepRetain
+};
 
 class LaunchSpec {
 public:
@@ -138,11 +142,14 @@ public:
     if (count < 0 || (count > 0 && !ids))
       return set_error("set_dependencies: a count without a list");
     deps_ = ids;
+    dep_kinds_ = nullptr;
     num_deps_ = count;
   }
-  /// RETAIN-only edges need nothing here: buffers live as long as a task names them.
-  void set_dependencies_with_kinds(const PTO2TaskId *ids, const DepFlags *, int32_t count) {
+  /// Null `kinds`: as set_dependencies. Keeps both pointers.
+  void set_dependencies_with_kinds(const PTO2TaskId *ids, const DepFlags *kinds, int32_t count) {
     set_dependencies(ids, count);
+    if (ids == deps_)
+      dep_kinds_ = kinds;
   }
   void set_allow_early_resolve(bool on = true) { early_resolve_ = on; }
   void set_predicate(const CoreTaskPredicate &predicate) { predicate_ = predicate; }
@@ -163,6 +170,7 @@ public:
   void clear() {
     num_args_ = num_scalars_ = num_deps_ = 0;
     deps_ = nullptr;
+    dep_kinds_ = nullptr;
     predicate_ = {};
     early_resolve_ = dump_all_ = false;
     dump_mask_ = 0;
@@ -191,6 +199,8 @@ public:
     task.scalars = scalars_;
     task.scalar_sources = sources_;
     task.deps = deps_;
+    task.has_dep_kinds = dep_kinds_ != nullptr;
+    task.dep_kinds = reinterpret_cast<const uint8_t *>(dep_kinds_);
     task.num_args = num_args_;
     task.num_scalars = num_scalars_;
     task.num_deps = num_deps_;
@@ -305,6 +315,7 @@ private:
   mutable uint64_t scalars_read_ = 0;
   mutable bool in_body_ = false;
   const PTO2TaskId *deps_ = nullptr;
+  const DepFlags *dep_kinds_ = nullptr;
   int32_t num_args_ = 0, num_scalars_ = 0, num_deps_ = 0, timing_slot_ = -1;
   uint64_t dump_mask_ = 0;
   bool early_resolve_ = false, dump_all_ = false;

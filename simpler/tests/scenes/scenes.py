@@ -209,6 +209,30 @@ SCOPES = [
         fails=(4, "ring_dep_pool"),
         budgets={"ring_dep_pool": 16},
     ),
+    *(
+        Scene(
+            "scopes",
+            entry,
+            [(IO, zeros(4)), (IO, zeros(1)), (IO, ints(4))],
+            golden,
+            runtime=runtime,
+        )
+        for runtime in (TMR, HBG)
+        for entry, golden in (
+            ("dependency_retains", lambda box, n, x: (put(box[:1], 50), put(n, 1), put(x, 5))),
+            (
+                "predicate_retains",
+                lambda box, n, x: (put(box[:1], 50), put(n, 1), put(x, 2 * x + 1)),
+            ),
+            ("retaining_is_no_waiting", lambda box, n, x: (put(box[:1], 50), put(n, 1))),
+        )
+    ),
+    Scene(
+        "scopes",
+        "predicate_of_an_ended_scope",
+        [(IO, zeros(4)), (IO, zeros(1)), (IO, ints(4))],
+        fails=(5, "allocated in a scope that has ended"),
+    ),
 ]
 LAUNCHES = [
     Scene("launches", "spmd_one", [(IO, zeros(4))], lambda x: index_blocks(x, 1)),

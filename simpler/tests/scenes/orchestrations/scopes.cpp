@@ -134,3 +134,71 @@ ENTRY(reset_keeps_launch_spec) {
   task.add_inout(in.tensor(0).ref());
   rt_submit_aiv_task(INDEX, task);
 }
+// What a task may look at lives until it is complete, though the scope has ended and nobody names
+// it: the memory would be that of `other` otherwise. Tensors: box, counter, result.
+static PTO2TaskId held(const ChipTaskArgs &in) {
+  CoreTaskArgs expect;
+  expect.add_no_dep(in.tensor(0).ref(), in.tensor(1).ref());
+  expect.add_scalar(uint32_t{1}, int32_t{1}, int32_t{0});
+  return rt_submit_aiv_task(EXPECT, expect).task_id();
+}
+static void deliver(const ChipTaskArgs &in, PTO2TaskId after = PTO2TaskId::invalid()) {
+  const DepFlags kind = DEP_RETAIN;
+  CoreTaskArgs task;
+  task.add_no_dep(in.tensor(0).ref(), in.tensor(1).ref());
+  task.add_scalar(int32_t{0});
+  task.set_dependencies_with_kinds(&after, &kind, 1);
+  rt_submit_aiv_task(DELIVER, task);
+}
+static TensorCreateInfo filled(int32_t value) {
+  const uint32_t four[1] = {4};
+  TensorCreateInfo info(four, 1, DataType::INT32);
+  info.set_initial_value(value);
+  return info;
+}
+ENTRY(dependency_retains) {
+  PTO2_SCOPE() {
+    TensorCreateInfo five = filled(5);
+    TaskOutputTensors made = alloc_tensors(five);
+    const ChipTensor &own = made.get_ref(0);
+    ChipTensor anonymous = make_tensor_external(own.data_as<int32_t>(), own.shapes, 1, own.dtype);
+    CoreTaskArgsWithDeps<2> task;
+    task.add_no_dep(anonymous, in.tensor(2).ref());
+    task.add_scalar(int32_t{0});
+    task.add_dep_wait(held(in));
+    task.add_dep(made.task_id());
+    rt_submit_aiv_task(COPY, task);
+  }
+  TensorCreateInfo other = filled(9);
+  alloc_tensors(other);
+  deliver(in);
+}
+ENTRY(predicate_retains) {
+  PTO2_SCOPE() {
+    TensorCreateInfo five = filled(5);
+    TaskOutputTensors made = alloc_tensors(five);
+    CoreTaskArgsWithDeps<1> task;
+    task.add_inout(in.tensor(2).ref());
+    task.add_scalar(int32_t{2}, int32_t{1});
+    task.set_predicate({{&made.get_ref(0), 1, {3}}, PredicateOp::EQ, 5});
+    task.add_dep(held(in));
+    rt_submit_aiv_task(AFFINE, task);
+  }
+  TensorCreateInfo other = filled(9);
+  alloc_tensors(other);
+  deliver(in);
+}
+ENTRY(retaining_is_no_waiting) { deliver(in, held(in)); }
+ENTRY(predicate_of_an_ended_scope) {
+  ChipTensor gone;
+  PTO2_SCOPE() {
+    TensorCreateInfo five = filled(5);
+    TaskOutputTensors made = alloc_tensors(five);
+    gone = made.get_ref(0);
+  }
+  CoreTaskArgs task;
+  task.add_inout(in.tensor(2).ref());
+  task.add_scalar(int32_t{2}, int32_t{1});
+  task.set_predicate({{&gone, 1, {3}}, PredicateOp::EQ, 5});
+  rt_submit_aiv_task(AFFINE, task);
+}
