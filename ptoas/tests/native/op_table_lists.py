@@ -53,7 +53,7 @@ def sorted_runs_of(length):
         for start in range(0, count, run):
             keys[start : start + run] = np.sort(keys[start : start + run])[::-1]
         raw[:, : dtype.itemsize] = keys[:, None].view(np.uint8)
-        raw[:, 4:] = rng.permutation(1 << 20)[:count].astype(np.uint32)[:, None].view(np.uint8)
+        raw[:, 4:] = rng.permutation(1 << 12)[:count].astype(np.uint32)[:, None].view(np.uint8)
         return raw.reshape(-1).view(dtype)[None]
 
     return make
