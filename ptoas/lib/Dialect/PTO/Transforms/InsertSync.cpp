@@ -40,7 +40,7 @@ constexpr unsigned kEvents = 8, kMaxLoops = 6;
 // How far, in ops of a block, a flag is set in front of its wait.
 constexpr unsigned kMaxAhead = 256;
 // Orders in front of loops: whether one is needed costs a walk of its own.
-constexpr unsigned kMaxHoisted = 32;
+constexpr unsigned kMaxHoisted = 16;
 
 // The last instructions of each queue that read and wrote the same bytes; 0: none.
 struct Accesses {
@@ -157,6 +157,10 @@ private:
     // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
     for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
       walk(op, state);
+      if (checkOnly && sawHazard)
+        break;
+      if (checkOnly)
+        continue;
       std::vector<Place> &places = frames.back().places;
       if (places.size() == 2 * kMaxAhead)
         places.erase(places.begin(), places.begin() + kMaxAhead);
