@@ -154,6 +154,8 @@ static constexpr Row kRows[] = {
     {"expected integer value", "expected an integer, got \\w"},
     {"expected (operand|attribute name|block name|integer literal)", "expected the \\1, got \\w"},
     {"expected three consecutive dots for an ellipsis", "unexpected '.'"},
+    {"invalid SSA name", "expected the name of a value behind '%'"},
+    {"invalid type identifier", "expected the name of a type behind '!'"},
     {"expected location instance", "expected a place, such as loc(\"file.py\":3:5)"},
     // Notes.
     {"see existing symbol definition here", "the first one"},

@@ -115,8 +115,15 @@ public:
     std::vector<ptoas::LooseBrace> loose = ptoas::findLooseBraces(text);
     if (!loose.empty()) {
       drop(found.begin()); // it does not say which brace it is
+      bool tooMany = loose.size() > kMaxParts;
+      if (tooMany)
+        loose.resize(kMaxParts);
       balanced = ptoas::balanceBraces(text, loose);
       reportBraces(loose);
+      if (tooMany) {
+        report();
+        return giveUp();
+      }
       text = balanced;
     }
     for (size_t at = 0; at < text.size(); ++at)
@@ -138,10 +145,7 @@ public:
       keep([&] { (void)ptoas::verifyOps(*rest); });
     }
     report();
-    if (!rest && taken == kMaxParts)
-      emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1))
-          << "too many syntax errors, the rest of the file was not checked";
-    return {};
+    return !rest && taken == kMaxParts ? giveUp() : nullptr;
   }
 
 private:
@@ -215,6 +219,12 @@ private:
     for (size_t at = part.begin; at < part.end; ++at)
       if (remaining[at] != '\n')
         remaining[at] = ' ';
+  }
+
+  std::nullptr_t giveUp() {
+    emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1))
+        << "too many syntax errors, the rest of the file was not checked";
+    return nullptr;
   }
 
   void reportBraces(const std::vector<ptoas::LooseBrace> &loose) {

@@ -11,6 +11,9 @@ namespace ptoas {
 /// Brackets of any kind that may be open at one place of a `.pto` file.
 constexpr unsigned kMaxNesting = 256;
 
+/// Signs that an alias of a type, attribute or place may stand for, with all aliases written out.
+constexpr uint64_t kMaxAlias = 1 << 16;
+
 /// A place in a text and what is wrong there. No fault: `place` is null.
 struct TextFault {
   const char *place = nullptr;
@@ -18,8 +21,8 @@ struct TextFault {
 };
 
 /// The first place where more than `limit` brackets are open (parser, verifier and passes call
-/// themselves once per level), or where an array attribute has elements of type `index` (MLIR's
-/// parser asks that type for its width).
+/// themselves once per level), an alias is larger than kMaxAlias, or where an array attribute has
+/// elements of type `index` (MLIR's parser asks that type for its width).
 TextFault findTextFault(llvm::StringRef text, unsigned limit = kMaxNesting);
 
 /// Fails, with a diagnostic at the place, when the main buffer of `sources` has such a fault. To be

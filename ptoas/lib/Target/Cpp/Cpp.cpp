@@ -1,7 +1,6 @@
 //===- Cpp.cpp - a module as one C++ file ---------------------------------===//
 #include "ptoas/Target/Cpp/Cpp.h"
 #include "FunctionEmitter.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -14,7 +13,7 @@ namespace {
 /// Orders functions such that callees come first; recursion is an error.
 class CallOrder {
 public:
-  explicit CallOrder(ModuleOp module) : module_(module) {}
+  explicit CallOrder(ModuleOp module) : module_(module), symbols_(module) {}
 
   LogicalResult compute() {
     bool failedAny = false;
@@ -41,14 +40,14 @@ private:
     while (!stack.empty()) {
       auto &[func, calls] = stack.back();
       if (calls.empty()) {
-        active_.remove(func);
+        active_.erase(func);
         done_.insert(func);
         order_.push_back(func);
         stack.pop_back();
         continue;
       }
       func::CallOp call = calls.pop_back_val();
-      auto callee = module_.lookupSymbol<func::FuncOp>(call.getCallee());
+      auto callee = symbols_.lookup<func::FuncOp>(call.getCallee());
       if (!callee || done_.contains(callee))
         continue;
       if (active_.contains(callee)) {
@@ -63,8 +62,9 @@ private:
   }
 
   ModuleOp module_;
+  SymbolTable symbols_;
   llvm::DenseSet<Operation *> done_;
-  llvm::SetVector<Operation *> active_;
+  llvm::DenseSet<Operation *> active_;
   SmallVector<func::FuncOp> order_;
 };
 } // namespace

@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "ptoas/Dialect/PTO/Transforms/MemoryPlan.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
+#include "ptoas/Dialect/PTO/Transforms/Recursion.h"
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_CHECKLEVEL
@@ -23,8 +24,8 @@ namespace mlir::pto {
 using namespace mlir;
 using namespace mlir::pto;
 
-// Hardware moves whole blocks of 32 bytes. A producer that placed its tiles itself (level3) has
-// said so, and gets a warning; elsewhere it is an error.
+// Hardware moves whole blocks of 32 bytes. A producer that placed its tiles itself (level3) gets a
+// warning for a single row or column, whose pitch nothing depends on.
 static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
   auto report = [&](const Twine &text) -> LogicalResult {
     if (!placed)
@@ -36,6 +37,7 @@ static LogicalResult checkLayout(Operation *op, TileBufType type, bool placed) {
   if (!type.isBoxed()) {
     int64_t block = elem::classify(type.getElementType()) == elem::FP4 ? 16 : 32;
     int64_t run = (type.isRowMajor() ? type.getCols() : type.getRows()) * bytes;
+    placed &= (type.isRowMajor() ? type.getRows() : type.getCols()) == 1;
     if (run % block != 0)
       return report(Twine("a ") + (type.isRowMajor() ? "row" : "column") +
                     " of an unboxed tile must be a multiple of " + Twine(block) +
@@ -159,54 +161,9 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
     return success();
   }
 
-  // The cores have no stack of calls. Depth first over the calls, with a list instead of calls of
-  // its own: a chain may be long.
-  LogicalResult checkRecursion() {
-    SymbolTable symbols(getOperation());
-    enum State { Open, Done };
-    DenseMap<Operation *, State> states;
-    struct Step {
-      Operation *function;
-      SmallVector<std::pair<CallOpInterface, Operation *>> calls;
-    };
-    auto enter = [&](Operation *function) {
-      states[function] = Open;
-      Step step{function, {}};
-      function->walk([&](CallOpInterface call) {
-        auto name = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
-        if (Operation *callee = name ? symbols.lookup(name.getRootReference()) : nullptr)
-          step.calls.push_back({call, callee});
-      });
-      return step;
-    };
-    bool failedAny = false;
-    for (auto root : getOperation().getOps<FunctionOpInterface>()) {
-      SmallVector<Step> stack;
-      if (!states.count(root))
-        stack.push_back(enter(root));
-      while (!stack.empty()) {
-        if (stack.back().calls.empty()) {
-          states[stack.back().function] = Done;
-          stack.pop_back();
-          continue;
-        }
-        auto [call, callee] = stack.back().calls.pop_back_val();
-        auto known = states.find(callee);
-        if (known == states.end()) {
-          stack.push_back(enter(callee));
-        } else if (known->second == Open) {
-          call->emitError() << "recursion: '@" << SymbolTable::getSymbolName(callee).getValue()
-                            << "' calls itself, here or through the functions that it calls";
-          failedAny = true;
-        }
-      }
-    }
-    return failure(failedAny);
-  }
-
   void runOnOperation() override {
     bool failedAny = failed(checkEntry());
-    failedAny |= failed(checkRecursion());
+    failedAny |= failed(checkRecursion(getOperation()));
     getOperation().walk([&](Operation *op) { failedAny |= failed(check(op)); });
     if (failedAny)
       signalPassFailure();
