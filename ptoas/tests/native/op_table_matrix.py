@@ -91,6 +91,11 @@ def one_row(operand):
     return replace(operand, rows=1, vrow=1) if operand.vrow == "r" else operand
 
 
+def first_row(operand):
+    """The same in the first row of a tile of boxes."""
+    return replace(operand, rows=16, vrow=1) if operand.vrow == "r" else operand
+
+
 def in_place(op):
     """The accumulator is the destination as well."""
     return lambda p, case, ins, outs: p.op(op, [outs[0], *ins], outs)
@@ -249,6 +254,10 @@ MIXED = [
 ROWS_OF_PRODUCTS = [
     *family("tmatmul", lambda t: t, CLASSES),
     *family("tgemv", one_row, ONE_ROW),
+    Row(
+        "tgemv", product, (first_row(LEFT), RIGHT), (first_row(ACC),), types=TYPES,
+        label="first-row", **{**COMMON, "classes": ONE_ROW},
+    ),
     *PATHS,
     *MIXED,
-]
+]  # fmt: skip
