@@ -123,11 +123,6 @@ PTO_RUNTIME void pto_sync_soft(int32_t *workspace, int64_t count) {
   }
 }
 
-PTO_RUNTIME void pto_trap() {
-  std::fprintf(stderr, "pto: the program executed pto.trap\n");
-  std::abort();
-}
-
 /// The program's format string is not trusted as one: the value goes where its first directive is.
 static void print(const char *format, const char *text) {
   const char *percent = std::strchr(format, '%');

@@ -154,3 +154,22 @@ module attributes {pto.target_arch = "a2a3"} {
     return
   }
 }
+
+// -----
+!V = !pto.tile_buf<vec, 16x64xf32>
+!A = !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+// A pipe carries data in the directions that its mask names.
+func.func @to_cube(%b: i32, %v: !V) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-note @below {{the pipe is made here}}
+  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = %b : i32)
+  // expected-error @below {{moves data from vector to cube, but pipe 0 has the other direction only (dir_mask = 1)}}
+  pto.tpush_to_aic(%v : !V) {split = 0}
+  return
+}
+func.func @to_vector(%b: i32, %a: !A) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // expected-note @below {{the pipe is made here}}
+  pto.aic_initialize_pipe {dir_mask = 2, slot_size = 2048} (v2c_consumer_buf = %b : i32)
+  // expected-error @below {{moves data from cube to vector, but pipe 0 has the other direction only (dir_mask = 2)}}
+  pto.tpush_to_aiv(%a : !A) {split = 0}
+  return
+}

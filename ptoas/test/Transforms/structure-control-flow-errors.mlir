@@ -16,3 +16,15 @@ func.func @tile(%n: index) {
   pto.tadd ins(%t, %t : !V, !V) outs(%t : !V)
   return
 }
+
+// -----
+// A way that never comes back.
+// expected-error @below {{branches between these blocks do not form loops and conditions}}
+func.func @no_way_back(%bad: i1) {
+  cf.cond_br %bad, ^stop, ^done
+^stop:
+  pto.trap
+  llvm.unreachable
+^done:
+  return
+}

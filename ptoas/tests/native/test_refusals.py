@@ -13,6 +13,8 @@ R = "!pto.tile_buf<vec, 16x16xf32>"
 I = "!pto.tile_buf<vec, 1x16xi32>"  # noqa: E741
 T3 = "!pto.tensor_view<?x?x?xf32>"
 P3 = "!pto.partition_tensor_view<2x16x64xf32>"
+A = "!pto.tile_buf<acc, 16x64xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+P = "!pto.partition_tensor_view<16x64xf32>"
 VIEW = (
     "%v = pto.make_tensor_view %p, shape = [%c2, %c16, %c64], strides = [%c64, %c64, %c1] : " + T3
 )
@@ -48,6 +50,14 @@ LINES = [
         f"{VIEW}\n%w = pto.partition_view %v, offsets = [%c0, %c0, %c0], sizes = [%c2, %c16, %c64] : "
         f"{T3} -> {P3}\n%t = pto.alloc_tile : {V}\n%i = pto.alloc_tile : {I}\n"
         f"pto.mgather ins(%w, %i : {P3}, {I}) outs(%t : {V}) {{coalesce = #pto<coalesce row>}}",
+    ),
+    (
+        "no code for reluPreMode scalar_relu, expected no_relu or normal_relu",
+        "%p: !pto.ptr<f32>",
+        "%v = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [%c64, %c1] : "
+        "!pto.tensor_view<?x?xf32>\n%w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
+        f"!pto.tensor_view<?x?xf32> -> {P}\n%a = pto.alloc_tile : {A}\n"
+        f"pto.tstore ins(%a : {A}) outs(%w : {P}) {{reluPreMode = #pto<relu_pre_mode scalar_relu>}}",
     ),
     (
         "the dimension must be a constant below 3",

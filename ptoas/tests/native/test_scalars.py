@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from native import DTYPES, Code, Kernel, Program
+from native import DTYPES, Code, Kernel, KernelFault, Program
 
 rng = np.random.default_rng(5)
 
@@ -56,6 +56,70 @@ def test_local_arrays_give_back_what_was_set(element):
     y = np.zeros(20, x.dtype)
     Code(filled_array(element))("f", x, at, y, 20)
     np.testing.assert_array_equal(y, x[at[:, 0], at[:, 1]])
+
+
+@pytest.mark.parametrize("number", [8, -1, 2**40])
+@pytest.mark.parametrize("op", ["get", "set"])
+@pytest.mark.parametrize("kind", ["local", "eventid"])
+def test_an_index_outside_its_array_is_a_fault(kind, op, number):
+    element, type_ = ("index", "!pto.eventid_array<8>")
+    if kind == "local":
+        element, type_ = "i64", "!pto.local_array<4x8xi64>"
+    at = "%c1, %n" if kind == "local" else "%n"
+    typed = f"{type_}, {element}" if kind == "local" else type_
+    get = f"%v = pto.{kind}_array_get %a[{at}] : {type_}" + (" -> i64" if kind == "local" else "")
+    lines = {"get": get, "set": f"pto.{kind}_array_set %a[{at}], %one : {typed}"}
+    text = f"""
+module {{
+  func.func @f(%x: !pto.ptr<i64>, %n: index) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1 : {element}
+    %word = arith.constant 1 : i64
+    %a = pto.declare_{kind}_array -> {type_}
+    pto.store_scalar %word, %x[%c0] : !pto.ptr<i64>, i64
+    {lines[op]}
+    pto.store_scalar %word, %x[%c1] : !pto.ptr<i64>, i64
+    return
+  }}
+}}"""
+    kernel, x = Kernel(text), np.zeros(2, np.int64)
+    place = rf"k.pto:10:\d+: error: 'pto.{kind}_array_{op}' op index .*is {number}, which must be"
+    with pytest.raises(KernelFault, match=place):
+        kernel(x, number)
+    np.testing.assert_array_equal(x, [1, 0])
+    kernel(x, 7)
+    np.testing.assert_array_equal(x, [1, 1])
+
+
+def test_a_trap_ends_the_run():
+    """Also the functions that have called its function."""
+    text = """
+module {
+  func.func @check(%x: !pto.ptr<i64>, %bad: i1) {
+    scf.if %bad {
+      pto.trap
+    }
+    return
+  }
+  func.func @f(%x: !pto.ptr<i64>, %n: i64) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    pto.store_scalar %one, %x[%c0] : !pto.ptr<i64>, i64
+    %bad = arith.cmpi slt, %n, %zero : i64
+    func.call @check(%x, %bad) : (!pto.ptr<i64>, i1) -> ()
+    pto.store_scalar %one, %x[%c1] : !pto.ptr<i64>, i64
+    return
+  }
+}"""
+    kernel, x = Kernel(text, entry="f"), np.zeros(2, np.int64)
+    with pytest.raises(KernelFault, match=r"k.pto:5:7: error: 'pto.trap' op was reached"):
+        kernel(x, -1)
+    np.testing.assert_array_equal(x, [1, 0])
+    kernel(x, 1)
+    np.testing.assert_array_equal(x, [1, 1])
 
 
 STRUCTS = """
