@@ -160,27 +160,25 @@ AT = 16, 32  # where windows start
 
 
 def emit_windows(p, case, ins, outs):
+    """Products of windows of L1 tiles, with scales behind them if there are any."""
     at = [(p.const(i), "index") for i in AT]
     extents = p.extents
-    tiles = []
-    for near, (space, rows, cols), sizes in zip(
-        ins, (("left", M, K), ("right", K, N)), ("rk", "kc")
+    args = []
+    for i, (space, rows, cols, r, c) in enumerate(
+        (("left", M, K, "r", "k"), ("right", K, N, "k", "c"))
     ):
-        sizes = [extents[e] for e in sizes]
-        tiles.append(
-            p.tile(case.dtype, rows, cols, *sizes, space=space, extra=layout(space, case.arch))
-        )
-        p.op("textract", [near, *at], [tiles[-1]])
-    p.op("tmatmul", tiles, outs)
+        sizes, extra = (extents[r], extents[c]), layout(space, case.arch)
+        tile = p.tile(case.dtype, rows, cols, *sizes, space=space, extra=extra)
+        p.op("textract", [ins[i], *at], [tile])
+        args += [tile, *ins[2 + i : 3 + i]]
+    p.op("tmatmul.mx" if len(args) > 2 else "tmatmul", args, outs)
 
 
-def of_windows(case, a, b):
+def of_windows(case, a, b, *scales):
     row, col = AT
-    return product(
-        case,
-        a[row : row + case.r, col : col + case.k],
-        b[row : row + case.k, col : col + case.c],
-    )
+    a = a[row : row + case.r, col : col + case.k]
+    b = b[row : row + case.k, col : col + case.c]
+    return scaled_product(case, a, scales[0], b, scales[1]) if scales else product(case, a, b)
 
 
 def emit_scale_addresses(p, case, ins, outs):
@@ -218,6 +216,11 @@ PATHS = [
     Row(
         "textract", of_windows, (whole(2 * M, 2 * K), whole(2 * K, 2 * N)), (ACC,), types=TYPES,
         emit=emit_windows, label="cube", refused_by="tmatmul", **COMMON,
+    ),
+    Row(
+        "textract", of_windows,
+        (whole(2 * M, 2 * K), whole(2 * K, 2 * N), LEFT_SCALE, RIGHT_SCALE), (ACC,), types=SCALED,
+        archs=("a5",), emit=emit_windows, label="cube-scaled", refused_by="tmatmul.mx", **COMMON,
     ),
     Row(
         "tget_scale_addr", lambda case, a, b, s, t: scaled_product(case, a, s, b, t),
