@@ -210,7 +210,7 @@ def test_reuse_changes_nothing():
 
 
 def test_a_product_feeds_the_next_through_l1():
-    """The accumulator goes to L1 as halves, and from there into another product."""
+    """The accumulator goes to L1 as halves, and from there into another product, in a section of the cube."""
     p = Program("a5")
     x, w, y = p.pointer("f16"), p.pointer("f16"), p.pointer("f16")
     boxes, turned = ", blayout=col_major, slayout=row_major", ", slayout=col_major"
@@ -236,7 +236,9 @@ def test_a_product_feeds_the_next_through_l1():
     p.op("tmatmul", [left, right], [acc])
     p.op("tinsert", [acc, zero, zero], [ym])
     p.op("tmov", [ym], [left2])
+    p.emit("pto.section.cube {")
     p.op("tmatmul", [left2, right2], [acc2])
+    p.emit("}")
     p.store(acc2, p.view(y, "f16", [16, 32]))
     rng = np.random.default_rng(14)
     x, w = random(rng, "f16", (16, 64), -1, 1), random(rng, "f16", (64, 32), -1, 1)
