@@ -36,7 +36,7 @@ constexpr DType table[] = {
     {"UINT64", "uint64", 64, 0x24, 8, {UInt, 64}},
     {"FP4", "fp4", 4, 0x30, 14, {E2M1, 4}},
     {"FP8E4M3FN", "fp8e4m3fn", 8, 0x31, 12, {E4M3FN, 8}},
-    {"FP8E5M2", "fp8e5m2", 8, 0x32, -1, {E5M2, 8}},
+    {"FP8E5M2", "fp8e5m2", 8, 0x32, 5, {E5M2, 8}}, // the runtime has no number for it: bytes
     {"FP16", "fp16", 16, 0x33, 1, {Float, 16}},
     {"FP32", "fp32", 32, 0x34, 0, {Float, 32}},
     {"FP8E8M0", "fp8e8m0", 8, 0x36, 13, {E8M0, 8}},

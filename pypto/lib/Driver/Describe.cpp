@@ -21,6 +21,10 @@ static std::string dtypeName(Type type) {
     return "FP8E4M3FN";
   if (isa<Float8E5M2Type>(type))
     return "FP8E5M2";
+  if (isa<Float8E8M0FNUType>(type))
+    return "FP8E8M0";
+  if (isa<Float4E2M1FNType>(type))
+    return "FP4";
   if (auto integer = dyn_cast<IntegerType>(type)) {
     if (integer.getWidth() == 1)
       return "BOOL";

@@ -14,17 +14,8 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
   Val l, r;
   if (!shapedArgument(bound, leftName, l) || !shapedArgument(bound, rightName, r))
     return false;
-  if (op == "matmul_mx") {
-    if (m.options.platform.rfind("a5", 0) != 0) {
-      invalid(*bound.call, function + " needs platform a5, this is " + m.options.platform);
-      return false;
-    }
-    Val result =
-        shaped(Val::Tile, DType::FP32, {l.shape[0], r.shape.back()}, {l.valid[0], r.valid.back()});
-    result.space = MemorySpace::Acc;
-    results.push_back(result);
-    return true;
-  }
+  if (op == "matmul_mx")
+    return deduceMatmulMx(bound, l, r, results);
   bool tile = l.kind == Val::Tile || r.kind == Val::Tile;
   bool aTrans = bound["a_trans"].boolean().value_or(false),
        bTrans = bound["b_trans"].boolean().value_or(false);
@@ -175,6 +166,78 @@ bool Walker::deduceMatmul(Bound &bound, std::vector<Val> &results) {
   Val result = shaped(tile ? Val::Tile : Val::Tensor, out, shape, valid);
   if (tile)
     result.space = MemorySpace::Acc;
+  results.push_back(result);
+  return true;
+}
+
+/// Products of block-scaled floats: one scale for 32 elements along K.
+bool Walker::deduceMatmulMx(Bound &bound, const Val &l, const Val &r, std::vector<Val> &results) {
+  std::string function = "pl." + bound.name;
+  if (m.options.platform.rfind("a5", 0) != 0) {
+    invalid(*bound.call, function + " needs platform a5, this is " + m.options.platform,
+            "a2a3 multiplies FP32, FP16, BF16 and INT8 elements");
+    return false;
+  }
+  auto matrix = [&](const char *name, const Val &v, const llvm::Twine &elements, bool fits) {
+    if (v.rank() == 2 && fits)
+      return true;
+    typeError(bound.at(name),
+              function + ": '" + name + "' is a matrix of " + elements + ", not " + describe(v));
+    return false;
+  };
+  auto isData = [](const Val &v) {
+    return v.dtype == DType::FP8E4M3FN || v.dtype == DType::FP8E5M2;
+  };
+  Val ls, rs;
+  if (!matrix("lhs", l, "FP8E4M3FN or FP8E5M2", isData(l)) ||
+      !matrix("rhs", r, "FP8E4M3FN or FP8E5M2", isData(r)) ||
+      !shapedArgument(bound, "lhs_scale", ls) || !shapedArgument(bound, "rhs_scale", rs) ||
+      !matrix("lhs_scale", ls, "FP8E8M0", ls.dtype == DType::FP8E8M0) ||
+      !matrix("rhs_scale", rs, "FP8E8M0", rs.dtype == DType::FP8E8M0))
+    return false;
+  int64_t rows = l.shape[0].constant, inner = l.shape[1].constant, cols = r.shape[1].constant;
+  if (r.shape[0] != Affine(inner)) {
+    invalid(*bound.call, function + ": inner extents differ, lhs is [" + print(l.shape) +
+                             "], rhs is [" + print(r.shape) + "]");
+    return false;
+  }
+  if (l.valid != l.shape || r.valid != r.shape) {
+    invalid(*bound.call, function + ": both operands are valid as a whole",
+            "fill the rest with pl.fillpad");
+    return false;
+  }
+  if (rows % 16 || inner % 64 || cols % 32) {
+    invalid(*bound.call,
+            function + ": [" + llvm::Twine(rows) + ", " + llvm::Twine(inner) + "] @ [" +
+                llvm::Twine(inner) + ", " + llvm::Twine(cols) +
+                "] does not fill the hardware's boxes",
+            "M is a multiple of 16, K of 64, N of 32");
+    return false;
+  }
+  auto hasShape = [&](const char *name, const Val &v, int64_t first, int64_t second) {
+    if (v.rank() == 2 && v.shape[0] == Affine(first) && v.shape[1] == Affine(second))
+      return true;
+    invalid(bound.at(name), function + ": '" + name + "' is [" + print(v.shape) +
+                                "], it must be [" + llvm::Twine(first) + ", " +
+                                llvm::Twine(second) + "]");
+    return false;
+  };
+  if (!hasShape("lhs_scale", ls, rows, inner / 32) || !hasShape("rhs_scale", rs, inner / 32, cols))
+    return false;
+  for (auto [name, first] : {std::pair("acc", rows), std::pair("bias", int64_t(1))}) {
+    if (!bound.values.count(name))
+      continue;
+    Val other;
+    if (!shapedArgument(bound, name, other) || !hasShape(name, other, first, cols))
+      return false;
+    if (other.dtype != DType::FP32) {
+      typeError(bound.at(name),
+                function + ": '" + name + "' has FP32 elements, not " + nameOf(other.dtype));
+      return false;
+    }
+  }
+  Val result = shaped(Val::Tile, DType::FP32, {Affine(rows), Affine(cols)});
+  result.space = MemorySpace::Acc;
   results.push_back(result);
   return true;
 }

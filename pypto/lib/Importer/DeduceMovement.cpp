@@ -97,6 +97,17 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
               "load into Mat, then pl.move to the cube's memories");
       return false;
     }
+    bool scales = tensor.layout == TensorLayout::MXA || tensor.layout == TensorLayout::MXB;
+    if (scales && space != MemorySpace::Mat) {
+      invalid(*bound.call, function + ": scales are loaded to Mat",
+              "pass target_memory=pl.MemorySpace.Mat");
+      return false;
+    }
+    if (!scales && tensor.dtype == DType::FP8E8M0 && space == MemorySpace::Mat) {
+      invalid(bound.at("tensor"), function + ": a tensor of scales says how they lie in memory",
+              "annotate it with pl.MX_A_ZZ (of lhs) or pl.MX_B_NN (of rhs)");
+      return false;
+    }
     std::vector<Affine> valid = wanted;
     for (size_t i = 0; i < shapes.size(); ++i)
       if (clamp || tensor.valid[i] != tensor.shape[i])
@@ -104,6 +115,7 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
                                symbols.max(Affine(0), symbols.sub(tensor.valid[i], offsets[i])));
     Val r = shaped(Val::Tile, tensor.dtype, shapes, valid);
     r.space = space;
+    r.transposed = tensor.layout == TensorLayout::MXB;
     results.push_back(r);
     return true;
   }

@@ -212,6 +212,7 @@ private:
   bool deduceReduce(Bound &bound, std::vector<Val> &results);
   bool deduceExpand(Bound &bound, std::vector<Val> &results);
   bool deduceMatmul(Bound &bound, std::vector<Val> &results);
+  bool deduceMatmulMx(Bound &bound, const Val &l, const Val &r, std::vector<Val> &results);
   bool deduceGather(Bound &bound, std::vector<Val> &results);
   bool deduceSystem(Bound &bound, std::vector<Val> &results);
   Val resultLike(const Val &operand, DType type);

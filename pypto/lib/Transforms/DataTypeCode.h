@@ -18,7 +18,10 @@ inline int64_t dataTypeCode(mlir::Type type) {
     return 7;
   auto integer = llvm::dyn_cast<mlir::IntegerType>(type);
   if (!integer)
-    return llvm::isa<mlir::Float8E4M3FNType>(type) ? 12 : -1;
+    return llvm::isa<mlir::Float8E4M3FNType>(type)    ? 12
+           : llvm::isa<mlir::Float8E8M0FNUType>(type) ? 13
+           : llvm::isa<mlir::Float8E5M2Type>(type)    ? 5 // no number of its own: bytes
+                                                      : -1;
   bool u = integer.isUnsigned();
   switch (integer.getWidth()) {
   case 1:

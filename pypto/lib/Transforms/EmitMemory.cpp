@@ -68,10 +68,10 @@ Value PtoEmitter::viewOf(unsigned argument) {
       dims = {length, index(1)};
       strides = {index(1), length};
     }
-    memory.view =
-        pto::MakeTensorViewOp::create(b, old.getArgument(argument).getLoc(),
-                                      pto::TensorViewType::get(open, type.getElementType()),
-                                      memory.pointer, dims, strides, layout);
+    memory.view = pto::MakeTensorViewOp::create(
+        b, old.getArgument(argument).getLoc(),
+        pto::TensorViewType::get(open, ptoElement(type.getElementType())), memory.pointer, dims,
+        strides, layout);
   }
   return memory.view;
 }
@@ -80,7 +80,7 @@ Value PtoEmitter::partition(const Window &window, ArrayRef<Value> sizes) {
   SmallVector<int64_t> extents;
   for (Value size : sizes)
     extents.push_back(constantOf(size).value_or(ShapedType::kDynamic));
-  Type element = elementTypeOf(old.getArgument(window.argument).getType());
+  Type element = ptoElement(elementTypeOf(old.getArgument(window.argument).getType()));
   const Memory &memory = memoryOf(window.argument);
   if (memory.blocked)
     return blockedPartition(window, sizes);
@@ -235,8 +235,8 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
     col = arith::AddIOp::create(b, loc, col, mapped(slice.getOffset()[1]));
     target = slice.getInput();
   }
-  int64_t width = shapeOf(target.getType())[1];
-  auto flat = [&](int64_t width) -> Value {
+  auto offsetIn = [&](Value handle) -> Value {
+    int64_t width = cast<pto::TileBufType>(handle.getType()).getCols();
     auto r = constantOf(row), c = constantOf(col);
     if (r && c)
       return index(*r * width + *c);
@@ -245,11 +245,11 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
     Value base = width == 1 ? row : Value(arith::MulIOp::create(b, loc, row, index(width)));
     return c && *c == 0 ? base : Value(arith::AddIOp::create(b, loc, base, col));
   };
-  Value offset = flat(width);
   if (read) {
     Type plain = signless(read.getType());
+    Value handle = tile(target).handle;
     scalars.map(read.getResult(),
-                pto::TGetValOp::create(b, loc, plain, tile(target).handle, offset).getResult());
+                pto::TGetValOp::create(b, loc, plain, handle, offsetIn(handle)).getResult());
     return success();
   }
   Tile from = tile(write.getDst());
@@ -257,7 +257,7 @@ LogicalResult PtoEmitter::emitElement(Operation *op) {
   Tile &to = define(write.getResult(), from.rows, from.cols);
   Type element = elementTypeOf(write.getDst().getType());
   Value value = castScalar(mapped(write.getValue()), write.getValue().getType(), element);
-  pto::TSetValOp::create(b, loc, offset, value, to.handle);
+  pto::TSetValOp::create(b, loc, offsetIn(to.handle), value, to.handle);
   return success();
 }
 

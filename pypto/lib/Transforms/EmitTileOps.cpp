@@ -178,6 +178,16 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
   return success();
 }
 
+PtoEmitter::Tile PtoEmitter::accumulateInto(Value accumulator, Value result) {
+  Tile acc = tile(accumulator);
+  copyInto(accumulator, result);
+  Tile to = define(result, acc.rows, acc.cols);
+  unsigned buffer = storage.bufferOf(result);
+  if (storage.bufferOf(accumulator) != buffer && storage.buffers()[buffer].values.size() == 1)
+    to = tiles[result] = {narrowed(shared.lookup(buffer), acc.rows, acc.cols), acc.rows, acc.cols};
+  return to;
+}
+
 LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
   SmallVector<NamedAttribute> attrs;
   if (auto phase = op->getAttrOfType<StringAttr>("acc_phase"); phase && phase != "unspecified")
@@ -186,6 +196,8 @@ LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
              pto::AccPhaseAttr::get(b.getContext(), phase == "final" ? pto::AccPhase::Final
                                                                      : pto::AccPhase::Partial)));
   StringRef name = row->pto;
+  if (auto scaled = dyn_cast<MatmulMxOp>(op))
+    return emitScaledProduct(scaled);
   bool accumulates = row->family == "matmul_acc";
   Value result = op->getResult(0);
   Tile lhs = tile(op->getOperand(accumulates ? 1 : 0)),
@@ -199,13 +211,7 @@ LogicalResult PtoEmitter::emitProduct(Operation *op, const OpRow *row) {
     instruction(name, operands, attrs);
     return success();
   }
-  Tile acc = tile(op->getOperand(0));
-  copyInto(op->getOperand(0), result);
-  Tile to = define(result, acc.rows, acc.cols);
-  if (storage.bufferOf(op->getOperand(0)) != storage.bufferOf(result) &&
-      storage.buffers()[storage.bufferOf(result)].values.size() == 1)
-    to = tiles[result] = {narrowed(shared.lookup(storage.bufferOf(result)), acc.rows, acc.cols),
-                          acc.rows, acc.cols};
+  Tile to = accumulateInto(op->getOperand(0), result);
   auto accumulate = [&] {
     instruction(name, {to.handle, lhs.handle, rhs.handle, to.handle}, attrs);
   };
@@ -351,7 +357,7 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
       llvm::is_contained({"unary", "binary", "ternary", "cast", "expands", "full"}, family);
   if (isa<ReshapeOp, SliceOp, SetValidShapeOp, TransposeViewOp, ReinterpretViewOp>(op))
     return emitView(op);
-  if (family == "matmul" || family == "matmul_acc" || family == "matmul_bias")
+  if (llvm::is_contained({"matmul", "matmul_acc", "matmul_bias", "matmul_mx"}, family))
     return emitProduct(op, row);
   if (auto assemble = dyn_cast<AssembleOp>(op))
     return emitAssemble(assemble);
@@ -531,6 +537,9 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
   }
   if (isa<MoveOp>(op)) {
     Value to = define(result, x.rows, x.cols).handle;
+    if (type.getMemorySpace() == MemorySpace::LeftScale ||
+        type.getMemorySpace() == MemorySpace::RightScale)
+      findScale(result, to);
     instruction(name, {x.handle, to}, {}, {1, 0, 0, 1});
     return success();
   }

@@ -126,14 +126,18 @@ private:
 
   static bool usedAsAccumulator(Value value) {
     return llvm::any_of(value.getUses(), [](OpOperand &use) {
+      if (auto scaled = dyn_cast<MatmulMxOp>(use.getOwner()))
+        return scaled.getAcc() == use.get();
       return familyOf(use.getOwner()) == "matmul_acc" && use.getOperandNumber() == 0;
     });
   }
 
   /// Operand of a product that comes from mat.
   static bool isProductOperand(OpOperand &use) {
+    if (auto scaled = dyn_cast<MatmulMxOp>(use.getOwner()))
+      return scaled.getAcc() != use.get();
     StringRef family = familyOf(use.getOwner());
-    return family == "matmul" || family == "matmul_bias" || family == "matmul_mx" ||
+    return family == "matmul" || family == "matmul_bias" ||
            (family == "matmul_acc" && use.getOperandNumber() > 0);
   }
   static bool isLoadToVec(Operation *op) {
@@ -332,6 +336,24 @@ private:
     return made;
   }
 
+  /// Scales go where the hardware looks for those of a data tile, so they are moved when that one
+  /// is in its place: right in front of the product.
+  void moveScale(MatmulMxOp product, unsigned index, MemorySpace space) {
+    Value scale = product->getOperand(index);
+    auto given = scale.getDefiningOp<MoveOp>();
+    if (given && tileOf(scale).getMemorySpace() == space)
+      scale = given.getTile();
+    OpBuilder b(product);
+    TileType type = tileOf(scale);
+    OperationState state(
+        product.getLoc(), MoveOp::getOperationName(), {scale},
+        {TileType::get(type.getShape(), type.getElementType(), space, type.getValid())},
+        {b.getNamedAttr("target_memory", b.getStringAttr(stringifyMemorySpace(space)))});
+    product->setOperand(index, b.create(state)->getResult(0));
+    if (given && given->use_empty())
+      given->erase();
+  }
+
   void fixOperands(Operation *op) {
     StringRef family = familyOf(op);
     auto need = [&](unsigned index, MemorySpace space) {
@@ -376,6 +398,17 @@ private:
       need(0, MemorySpace::Acc);
       need(1, MemorySpace::Left);
       need(2, MemorySpace::Right);
+      return;
+    }
+    if (auto scaled = dyn_cast<MatmulMxOp>(op)) {
+      need(0, MemorySpace::Left);
+      need(2, MemorySpace::Right);
+      if (scaled.getAcc())
+        need(4, MemorySpace::Acc);
+      if (scaled.getBias())
+        need(op->getNumOperands() - 1, MemorySpace::Bias);
+      moveScale(scaled, 1, MemorySpace::LeftScale);
+      moveScale(scaled, 3, MemorySpace::RightScale);
       return;
     }
     if (isa<TransposeViewOp, ExtractOp>(op))

@@ -45,7 +45,7 @@ void emitKernelEntry(func::FuncOp kernel, const KernelSignature &signature, func
         b, loc, offset,
         arith::ConstantIntOp::create(
             b, loc, b.getI64Type(),
-            std::max(1u, element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8)));
+            element.isIndex() ? 8 : std::max<int64_t>(1, pto::getElementBytes(element))));
     Value data =
         LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
     operands.push_back(UnrealizedConversionCastOp::create(b, loc, types[i], data).getResult(0));

@@ -73,6 +73,9 @@ Value TensorToTile::load(Value memory, Type oldType, ArrayRef<int64_t> window,
   if (staticValid == window)
     staticValid.clear();
   TileType type = flatTileType(window, elementTypeOf(oldType), staticValid, space);
+  if (cast<TensorType>(memory.getType()).getLayout() == TensorLayout::MXB)
+    type = TileType::get(type.getShape(), type.getElementType(), space, type.getValid(),
+                         /*transposed=*/true);
   OperationState state(loc, LoadOp::getOperationName());
   state.addOperands(memory);
   state.addOperands(offsets);

@@ -301,8 +301,15 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     return lowerPagedGather(o);
   if (auto o = dyn_cast<ExpandCloneOp>(op))
     return lowerExpandClone(o);
-  if (family == "matmul_mx")
-    return op->emitError() << "pl." << name << " is not supported in kernels of this target yet";
+  if (family == "matmul_mx") {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(tile(operand));
+    map.map(op->getResult(0),
+            make("matmul_mx", flatTileType(op->getResult(0).getType(), MemorySpace::Acc), operands,
+                 attr("operandSegmentSizes", op->getAttr("operandSegmentSizes"))));
+    return success();
+  }
   if (isa<AivShardOp>(op) || isa<AicGatherOp>(op)) {
     Value x = tile(op->getOperand(0));
     auto in = cast<TileType>(x.getType());
@@ -385,11 +392,11 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
     state.addTypes(convert(type));
   Operation *made = b.create(state);
   if (isa<MoveOp>(op) || isa<ExtractOp>(op)) {
-    auto space = symbolizeMemorySpace(op->getAttrOfType<StringAttr>("target_memory").getValue());
+    MemorySpace space = cast<TileType>(op->getResult(0).getType()).getMemorySpace();
     auto type = cast<TileType>(made->getResult(0).getType());
     bool transposed = cast<TileType>(operands[0].getType()).getTransposed();
-    made->getResult(0).setType(TileType::get(type.getShape(), type.getElementType(),
-                                             space.value_or(MemorySpace::Vec), type.getValid(),
+    made->getResult(0).setType(TileType::get(type.getShape(), type.getElementType(), space,
+                                             type.getValid(),
                                              space == MemorySpace::Mat && transposed));
   }
   if (isa<TransposeViewOp>(op)) {

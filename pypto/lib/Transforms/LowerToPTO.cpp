@@ -26,7 +26,7 @@ void PtoEmitter::buildSignature() {
   for (auto [number, arg] : llvm::enumerate(old.getArguments()))
     (isa<TensorType>(arg.getType()) ? params.tensors : params.scalars).push_back(number);
   for (unsigned i = 0; i < params.tensors.size(); ++i)
-    types.push_back(pto::PtrType::get(tensorAt(i).getElementType()));
+    types.push_back(pto::PtrType::get(ptoElement(tensorAt(i).getElementType())));
   for (unsigned number : params.scalars)
     types.push_back(signless(old.getArgument(number).getType()));
   // One extent per name, in the order of first appearance; unnamed ones are their own.
@@ -137,6 +137,11 @@ void PtoEmitter::buildSignature() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
+Type PtoEmitter::ptoElement(Type element) {
+  return isa<Float8E8M0FNUType>(element) ? Type(pto::F8E8M0Type::get(element.getContext()))
+                                         : element;
+}
+
 Value PtoEmitter::index(int64_t value) {
   Value &constant = constants[value];
   if (!constant) {
@@ -149,12 +154,16 @@ Value PtoEmitter::index(int64_t value) {
 pto::TileBufType PtoEmitter::bufferType(TileType type, int64_t rows, int64_t cols) {
   using namespace mlir::pto;
   int64_t r = type.getShape()[0], c = type.getShape()[1];
-  Type element = type.getElementType();
+  Type element = ptoElement(type.getElementType());
   auto make = [&](AddressSpace space, BLayout outer, SLayout inner, int64_t fractal) {
     return TileBufType::get(space, r, c, element, rows, cols, outer, inner, fractal);
   };
   switch (type.getMemorySpace()) {
   case MemorySpace::Mat:
+    if (isa<pto::F8E8M0Type>(element)) // boxes of scales; those of rhs are marked as transposed
+      return type.getTransposed()
+                 ? make(AddressSpace::Mat, BLayout::ColMajor, SLayout::ColMajor, 32)
+                 : make(AddressSpace::Mat, BLayout::RowMajor, SLayout::RowMajor, 32);
     if (type.getTransposed())
       return make(AddressSpace::Mat, BLayout::RowMajor, SLayout::ColMajor, 512);
     if (r == 1)
@@ -182,11 +191,11 @@ static int64_t elementBytes(Type element) {
   return element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
-/// Reshapes, reads and gathers count the elements of a tile through. Tiles of one width that are
+/// Reshapes and gathers count the elements of a tile through. Tiles of one width that are
 /// converted into each other stay of one width.
 void PtoEmitter::findTileForms() {
   old.walk([&](Operation *op) {
-    if (isa<ReshapeOp, ReinterpretViewOp, ReadOp, WriteOp, GatherOp, ScatterOp>(op) &&
+    if (isa<ReshapeOp, ReinterpretViewOp, GatherOp, ScatterOp>(op) &&
         isa<TileType>(op->getOperand(0).getType()))
       flatBuffers.insert(storage.bufferOf(op->getOperand(0)));
     if (auto move = dyn_cast<MoveOp>(op)) // a bias is a row, not a matrix of boxes
@@ -223,6 +232,8 @@ TileType PtoEmitter::physical(TileType type, bool flat) const {
   int64_t box = std::max<int64_t>(lane, 16);
   switch (type.getMemorySpace()) {
   case MemorySpace::Mat:
+    if (isa<Float8E8M0FNUType>(type.getElementType()))
+      return type;
     return flat && r == 1 && !type.getTransposed() ? type : whole(box, box);
   case MemorySpace::Left:
   case MemorySpace::Right:

@@ -2,7 +2,8 @@
 //
 // LowerToPTO.cpp: signature, buffers, control flow.
 // EmitMemory.cpp: global memory (BlockedLayout.cpp: in NZ blocks).
-// EmitTileOps.cpp: instructions (EmitLogic.cpp: bitwise ones on narrower elements).
+// EmitTileOps.cpp: instructions (EmitLogic.cpp: bitwise ones on narrower elements; EmitScales.cpp:
+// products of block-scaled floats).
 //
 //===----------------------------------------------------------------------===//
 #ifndef PYPTO_LIB_TRANSFORMS_PTOEMITTER_H
@@ -56,7 +57,7 @@ private:
     llvm::SmallVector<Value> dims, strides;
     Value view; // made on first use
     bool columnMajor = false;
-    bool blocked = false;                                            // NZ (BlockedLayout.cpp)
+    bool blocked = false;                                            // NZ, MX (BlockedLayout.cpp)
     bool isColumn() const { return columnMajor && dims.size() > 2; } // [.., M, 1], packed
   };
   /// A window of a parameter: offsets per axis, and the axes that the value still has.
@@ -104,6 +105,9 @@ private:
   /// Copies sources into the buffers of targets where they differ, as if all at once.
   void transfer(mlir::ValueRange sources, mlir::ValueRange targets);
 
+  /// An element type as the pto dialect has it.
+  static mlir::Type ptoElement(mlir::Type element);
+
   // Buffers.
   mlir::pto::TileBufType bufferType(TileType type, int64_t rows, int64_t cols);
   /// The extents that memory has for a tile. Those of a `flat` one are what they are: something
@@ -124,6 +128,11 @@ private:
   /// The tile's handle; a window with gaps between its rows is copied first.
   Value withoutGaps(Value value);
   mlir::LogicalResult emitProduct(Operation *op, const OpRow *row);
+  /// The buffer of `result` with the accumulator's contents.
+  Tile accumulateInto(Value accumulator, Value result);
+  // Block-scaled products (EmitScales.cpp).
+  mlir::LogicalResult emitScaledProduct(MatmulMxOp op);
+  void findScale(Value scale, Value handle);
   mlir::LogicalResult emitAssemble(AssembleOp op);
   /// and, or, xor of 32-bit elements in the text form for A2/A3, which has them on 8 and 16 bits
   /// (EmitLogic.cpp).

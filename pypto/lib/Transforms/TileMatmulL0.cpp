@@ -82,7 +82,15 @@ static void sinkOperands(func::FuncOp kernel) {
   });
   for (Operation *move : moves) {
     for (OpOperand &use : llvm::make_early_inc_range(move->getUses())) {
-      OpBuilder b(use.getOwner());
+      Operation *user = use.getOwner();
+      OpBuilder b(user);
+      // Scales are found by the place of their data.
+      if (auto scaled = dyn_cast<MatmulMxOp>(user))
+        for (Value scale : {scaled.getLhsScale(), scaled.getRhsScale()})
+          if (Operation *found = scale.getDefiningOp();
+              found->getBlock() == user->getBlock() &&
+              found->isBeforeInBlock(&*b.getInsertionPoint()))
+            b.setInsertionPoint(found);
       use.set(b.clone(*move)->getResult(0));
     }
     move->erase();

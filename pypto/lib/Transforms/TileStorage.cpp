@@ -32,8 +32,8 @@ static bool mayWriteOperand(Operation *op) {
     return true; // region ops: their results are the carried buffers
   StringRef f = row->family;
   return llvm::is_contained({"unary", "binary", "ternary", "row_expand", "col_expand", "matmul_acc",
-                             "assemble", "write", "expands", "fillpad", "create", "load", "full",
-                             "move"},
+                             "matmul_mx", "assemble", "write", "expands", "fillpad", "create",
+                             "load", "full", "move"},
                             f) ||
          (f == "cast" &&
           elementTypeOf(op->getOperand(0).getType()) == elementTypeOf(op->getResult(0).getType()));
@@ -230,6 +230,9 @@ void TileStorage::coalesce(func::FuncOp kernel) {
     } else if (isa<MatmulAccOp, GemvAccOp, AssembleOp, WriteOp>(op)) {
       if (op->getNumResults() == 1)
         merge(op->getOperand(0), op->getResult(0));
+    } else if (auto scaled = dyn_cast<MatmulMxOp>(op)) {
+      if (scaled.getAcc())
+        merge(scaled.getAcc(), scaled.getResult());
     } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
       merge(scatter.getInput(), scatter.getResult());
     } else if (auto scatter = dyn_cast<ScatterMaskOp>(op)) {

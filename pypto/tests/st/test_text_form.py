@@ -102,6 +102,36 @@ def larger_of(
     return y
 
 
+@pl.jit
+def rows_replaced(
+    x: pl.Tensor[[32, 64], F32],
+    index: pl.Tensor[[2, 4], I32],
+    rows: pl.Tensor[[8, 64], F32],
+    y: pl.Out[pl.Tensor[[32, 64], F32]],
+):  # the index has rows of 16 bytes, of which single elements are read
+    with pl.at(level=CORE):
+        y[0:32, 0:64] = pl.scatter_update(x[0:32, 0:64], -2, index[0:2, 0:4], rows[0:8, 0:64])
+    return y
+
+
+@pl.jit
+def elements(x: pl.Tensor[[3, 5], F32], y: pl.Out[pl.Tensor[[3, 5], F32]]):
+    with pl.at(level=CORE):
+        t = pl.load(x, [0, 0], [3, 5])
+        u = pl.neg(t)
+        for i in pl.range(3):
+            u = pl.write(u, [i, 4 - i], pl.read(t, [2 - i, i]) * 2.0)
+        y = pl.store(u, [0, 0], y)
+    return y
+
+
+def replaced(x, y):
+    y = -x
+    for i in range(3):
+        y[i, 4 - i] = x[2 - i, i] * 2
+    return y
+
+
 def bits(x, z, y):
     t = (x | z & 65535) ^ (x & z)
     out = t | 1 << 30
@@ -144,6 +174,17 @@ CASES = [
         lambda x, y: x / x.amax(1, keepdim=True) - x.sum(0, keepdim=True),
     ),
     (wide_bits, lambda: (integers(16, 40), integers(16, 40), torch.zeros(16, 40).int()), bits),
+    (
+        rows_replaced,
+        lambda: (
+            torch.randn(32, 64),
+            torch.randperm(32)[:8].int().view(2, 4),
+            torch.randn(8, 64),
+            torch.zeros(32, 64),
+        ),
+        lambda x, i, r, y: x.index_put((i.flatten().long(),), r),
+    ),
+    (elements, lambda: (torch.randn(3, 5), torch.zeros(3, 5)), replaced),
     (
         column_bits,
         lambda: (integers(24, 1), torch.zeros(24, 1).int()),

@@ -195,15 +195,19 @@ FailureOr<Access> FunctionEmitter::viewAccess(const GmView &view, Value *&rows, 
   return access;
 }
 
+FunctionEmitter::Picture FunctionEmitter::pictureOf(const TileInfo &tile) {
+  return {tilePointer(tile), index(tile.rowStride), index(tile.colStride), tile.elem,
+          tile.rows * tile.cols};
+}
+
 /// Windows without a rows x cols form (boxes, outer columns): up to five strided dimensions.
 LogicalResult FunctionEmitter::copyByDimensions(mlir::Operation *op, const GmView &view,
-                                                mlir::Value handle, bool load) {
+                                                const Picture &tile, Transfer way) {
   flush();
-  const TileInfo &tile = model.info(handle);
   unsigned rank = view.sizes.size();
   if (rank > 5)
     return op->emitError("native target: views have at most five dimensions");
-  Value *rowStride = index(tile.rowStride), *colStride = index(tile.colStride);
+  Value *rowStride = tile.rowStride, *colStride = tile.colStride;
   SmallVector<Value *, 5> tileStrides(rank), sizes(view.sizes.begin(), view.sizes.end());
   bool nz = view.layout == pto::Layout::Nz;
   if (nz) {
@@ -217,6 +221,18 @@ LogicalResult FunctionEmitter::copyByDimensions(mlir::Operation *op, const GmVie
     tileStrides[d + 3] = colStride;
     if (d == 1)
       tileStrides[0] = b.CreateMul(b.CreateMul(boxRows, sizes[d + 1]), rowStride);
+  } else if (view.layout == pto::Layout::MxAZz || view.layout == pto::Layout::MxBNn) {
+    // Boxes of 16 x 2 scales, those of an rhs turned: outer boxes, inner boxes, 16, 2.
+    if (rank < 4)
+      return op->emitError("native target: a view of scales has at least four dimensions");
+    bool left = view.layout == pto::Layout::MxAZz;
+    Value *outer = left ? rowStride : colStride, *inner = left ? colStride : rowStride;
+    unsigned d = rank - 4;
+    tileStrides[0] = index(0);
+    tileStrides[d] = b.CreateMul(sizes[d + 2], outer);
+    tileStrides[d + 1] = b.CreateMul(sizes[d + 3], inner);
+    tileStrides[d + 2] = outer;
+    tileStrides[d + 3] = inner;
   } else if (view.layout == pto::Layout::Dn) {
     Value *stride = colStride;
     for (unsigned d = rank; d-- > 0;) {
@@ -224,6 +240,14 @@ LogicalResult FunctionEmitter::copyByDimensions(mlir::Operation *op, const GmVie
         tileStrides[d] = rowStride;
         continue;
       }
+      tileStrides[d] = stride;
+      stride = b.CreateMul(stride, sizes[d]);
+    }
+  } else if (!view.layout || view.layout == pto::Layout::Nd) {
+    // Rows over all dimensions but the last.
+    tileStrides[rank - 1] = colStride;
+    Value *stride = rowStride;
+    for (unsigned d = rank - 1; d-- > 0;) {
       tileStrides[d] = stride;
       stride = b.CreateMul(stride, sizes[d]);
     }
@@ -241,8 +265,14 @@ LogicalResult FunctionEmitter::copyByDimensions(mlir::Operation *op, const GmVie
     for (unsigned k = 0; k < 3; ++k)
       b.CreateStore(fields[k], b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), table, d * 3 + k));
   }
-  callRuntime("pto_copy_dims", {table, view.base, tilePointer(tile), index(tile.rows * tile.cols),
-                                b.getInt32(bytesOf(view.elem)), b.getInt32(load)});
+  if (way == Transfer::Add)
+    callRuntime("pto_atomic_add_dims",
+                {table, view.base, b.getInt32(unsigned(view.elem)), tile.base,
+                 b.getInt32(unsigned(tile.elem)), index(tile.capacity)});
+  else
+    callRuntime("pto_copy_dims",
+                {table, view.base, tile.base, index(tile.capacity), b.getInt32(bytesOf(view.elem)),
+                 b.getInt32(way == Transfer::Load)});
   return success();
 }
 
@@ -274,16 +304,56 @@ LogicalResult FunctionEmitter::emitLoad(pto::TileOpInterface op) {
   Value *rows, *cols;
   FailureOr<Access> from = viewAccess(view, rows, cols);
   if (failed(from))
-    return copyByDimensions(op, view, dst, true);
+    return copyByDimensions(op, view, pictureOf(tile), Transfer::Load);
   matchVector(tile, *from, rows, cols);
   auto nest = newNest(op, dst);
   from->elem = tile.elem; // bits are moved as they are
   nest->in.push_back(*from);
   nest->rows = smaller(nest->rows, rows);
   nest->cols = smaller(nest->cols, cols);
+  rows = nest->rows;
+  cols = nest->cols;
   // Without extents of its own a tile takes what the window has, up to its capacity.
   addNest(std::move(nest));
+  padBehind(op, rows, cols);
   return success();
+}
+
+/// A load writes whole boxes of L1, and whole blocks of 32 bytes when the tile names a pad value
+/// (pto-isa 6.8): what the window does not have of them is padded.
+void FunctionEmitter::padBehind(pto::TileOpInterface load, Value *rows, Value *cols) {
+  mlir::Value dst = load.getNamedOperand("dst");
+  const TileInfo &tile = model.info(dst);
+  pto::PadValue pad = tile.type.getPad();
+  int64_t unit[2] = {1, 1};
+  if (tile.type.getSpace() == pto::AddressSpace::Mat && tile.type.isBoxed())
+    std::tie(unit[0], unit[1]) = tile.type.getBoxShape();
+  else if (tile.type.getSpace() == pto::AddressSpace::Vec && !tile.type.isBoxed() &&
+           pad != pto::PadValue::Null)
+    unit[tile.type.isRowMajor()] = std::max<int64_t>(1, 32 / bytesOf(tile.elem));
+  auto whole = [&](Value *extent, int64_t size, int64_t limit) {
+    Value *up =
+        b.CreateMul(b.CreateUDiv(b.CreateAdd(extent, index(size - 1)), index(size)), index(size));
+    return size == 1 ? extent : smaller(up, index(limit));
+  };
+  Value *allRows = whole(rows, unit[0], tile.rows), *allCols = whole(cols, unit[1], tile.cols);
+  auto fill = [&](Value *row, Value *col, Value *height, Value *width) {
+    if (constant(height) == 0 || constant(width) == 0)
+      return;
+    auto nest = newNest(load, dst);
+    nest->out = windowAccess(dst, row, col);
+    nest->rows = height;
+    nest->cols = width;
+    nest->compute = [elem = tile.elem, pad](const Lane &lane, ArrayRef<Value *>) -> Value * {
+      return padConstant(lane.vb, elem, pad);
+    };
+    addNest(std::move(nest));
+  };
+  // Nothing where the unit is one element: loads of extents known at run time stay one nest.
+  if (unit[1] > 1)
+    fill(index(0), cols, rows, b.CreateSub(allCols, cols));
+  if (unit[0] > 1)
+    fill(rows, index(0), b.CreateSub(allRows, rows), allCols);
 }
 
 LogicalResult FunctionEmitter::emitStore(pto::TileOpInterface op) {
@@ -293,41 +363,49 @@ LogicalResult FunctionEmitter::emitStore(pto::TileOpInterface op) {
   bool atomic = false;
   if (auto attr = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType"))
     atomic = attr.getValue() == pto::AtomicType::AtomicAdd;
-  Value *rows, *cols;
-  FailureOr<Access> to = viewAccess(view, rows, cols);
-  bool sameSize = bytesOf(view.elem) == bytesOf(tile.elem) && view.elem == tile.elem;
-  if (failed(to)) {
-    if (!sameSize || atomic)
-      return op->emitError("native target: a converting or atomic tstore to a view of this layout");
-    return copyByDimensions(op, view, src, false);
-  }
-  matchVector(tile, *to, rows, cols);
-  rows = smaller(validRows(tile), rows);
-  cols = smaller(validCols(tile), cols);
   bool acc = tile.type.getSpace() == pto::AddressSpace::Acc;
-  if (atomic) {
-    if (!to->rowDims.empty())
-      return op->emitError("native target: an atomic tstore to a view of more than two dimensions");
-    flush();
-    callRuntime("pto_atomic_add",
-                {to->base, to->rowStride, to->colStride, b.getInt32(unsigned(view.elem)),
-                 tilePointer(tile), index(tile.rowStride), index(tile.colStride),
-                 b.getInt32(unsigned(tile.elem)), rows, cols});
-    return success();
-  }
+  if (!acc && bytesOf(view.elem) != bytesOf(tile.elem))
+    return op->emitError("native target: tstore between elements of different size");
   auto nest = std::make_unique<NestOp>();
   nest->source = op;
   nest->in.push_back(tileAccess(src));
-  nest->out = *to;
-  nest->rows = rows;
-  nest->cols = cols;
+  nest->out.elem = acc ? view.elem : tile.elem;
   if (acc)
     convertOnTheWay(op, *nest);
-  else
-    nest->out.elem = tile.elem;
-  if (!acc && bytesOf(view.elem) != bytesOf(tile.elem))
-    return op->emitError("native target: tstore between elements of different size");
-  addNest(std::move(nest));
+  Value *rows, *cols;
+  FailureOr<Access> to = viewAccess(view, rows, cols);
+  if (succeeded(to) && !atomic) {
+    matchVector(tile, *to, rows, cols);
+    to->elem = nest->out.elem;
+    nest->out = *to;
+    nest->rows = smaller(validRows(tile), rows);
+    nest->cols = smaller(validCols(tile), cols);
+    addNest(std::move(nest));
+    return success();
+  }
+  // Boxes, outer columns and sums take finished elements.
+  Picture picture = pictureOf(tile);
+  if (nest->compute) {
+    picture = {privateStorage(tile.rows * tile.cols * bytesOf(view.elem)), index(tile.cols),
+               index(1), view.elem, tile.rows * tile.cols};
+    nest->out.base = picture.base;
+    nest->out.rowStride = picture.rowStride;
+    nest->out.colStride = picture.colStride;
+    nest->rows = validRows(tile);
+    nest->cols = validCols(tile);
+    flush();
+    addNest(std::move(nest));
+  }
+  flush();
+  if (!atomic)
+    return copyByDimensions(op, view, picture, Transfer::Store);
+  if (failed(to) || !to->rowDims.empty())
+    return copyByDimensions(op, view, picture, Transfer::Add);
+  matchVector(tile, *to, rows, cols);
+  callRuntime("pto_atomic_add", {to->base, to->rowStride, to->colStride,
+                                 b.getInt32(unsigned(view.elem)), picture.base, picture.rowStride,
+                                 picture.colStride, b.getInt32(unsigned(picture.elem)),
+                                 smaller(validRows(tile), rows), smaller(validCols(tile), cols)});
   return success();
 }
 

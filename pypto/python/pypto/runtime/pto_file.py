@@ -29,6 +29,7 @@ _CODES = {
     "i1": ("b1", "bool"),
     "f8E4M3FN": ("float8_e4m3fn", "u1", "V1"),
     "f8E5M2": ("float8_e5m2", "u1", "V1"),
+    "!pto.f8E8M0": ("float8_e8m0fnu", "u1", "V1"),
 }
 
 
