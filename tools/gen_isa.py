@@ -30,6 +30,8 @@ PYTHON_NAMES = {
     "tmatmul": "matmul",
     "tmatmul.acc": "matmul_acc",
     "tmatmul.bias": "matmul_bias",
+    "tmatmul.mx.acc": "matmul_mx_acc",
+    "tmatmul.mx.bias": "matmul_mx_bias",
     "treshape": "reshape",
     "ttrans": "transpose",
     "tcvt": "cast",

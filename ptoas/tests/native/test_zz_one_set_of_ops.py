@@ -201,7 +201,7 @@ one device is all that a kernel of the language sees: comm.tnotify comm.twait co
     make_prefetch_async_context get_prefetch_async_session tprefetch_async tprefetch
 the language's table of ops (spec dsl 5) has no such name: taddrelu taxpy tconcatidx tdequant tquant
     tquant.mx tpack thistogram tpow tpows tpartargmax tpartargmin tget_scale_addr tgemv.mx tgemv.mx.acc
-    tgemv.mx.bias tmatmul.mx.acc tmatmul.mx.bias tmov.fp tstore_fp textract_fp tinsert_fp
+    tgemv.mx.bias tmov.fp tstore_fp textract_fp tinsert_fp
 """),
         more={"tcos": "a series of products and sums", "tsin": "a series of products and sums"},
     ),

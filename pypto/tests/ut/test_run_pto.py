@@ -226,6 +226,20 @@ def test_the_knob_checks_programs_of_the_language_too(monkeypatch):
     assert torch.equal(y, x + 1)
 
 
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (SCALE, {"entry": 5}, "entry must be a string, got 5"),
+        (SCALE, {"arch": 3}, "arch must be a string, got 3"),
+        ("kernel\0.pto", {}, "cannot be read: embedded null byte"),
+        (SCALE + "// \ud800", {}, "the text has a character that no file can have"),
+    ],
+)
+def test_what_is_no_text_or_name_is_said(source, options, message):
+    with pytest.raises(PtoError, match=message):
+        run_pto(source, np.ones((16, 64), np.float32), **options)
+
+
 ENDLESS = """
 module {
   func.func @endless(%flag: !pto.ptr<i32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {

@@ -50,14 +50,18 @@ def _read(source: str | os.PathLike) -> tuple[str | bytes, str]:
             f"expected the path of a .pto file or its text, got a {type(source).__name__}"
         )
     if isinstance(source, str) and _is_text(source):
+        try:
+            source.encode()
+        except UnicodeEncodeError as error:
+            raise PtoError(f"the text has a character that no file can have: {error}") from None
         return source, "<pto>"
     if not str(source):
         raise PtoError("expected the path of a .pto file or its text, got an empty string")
     try:
         data = Path(source).read_bytes()
         return (data if data.startswith(b"PTOBC") else data.decode()), str(source)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PtoError(f"{source}: cannot be read: {error}") from None
+    except (OSError, ValueError) as error:  # also bytes that are no text, a name with a null byte
+        raise PtoError(f"{source!s}: cannot be read: {error}") from None
 
 
 @functools.lru_cache(maxsize=64)
@@ -99,8 +103,8 @@ def _memory(tensor: Any) -> tuple[int, int, str, bool, bool] | None:
 def run_pto(
     source: str | os.PathLike,
     *tensors: Any,
-    entry: str = "",
-    arch: str = "",
+    entry: str | None = None,
+    arch: str | None = None,
     blocks: int = 1,
     check: bool | None = None,
 ) -> None:
@@ -117,11 +121,14 @@ def run_pto(
     Raises `PtoError`. Compiled kernels are kept, so that a second call costs microseconds.
     """
     _execution_mode.claim_program()
+    for what, given in (("entry", entry), ("arch", arch)):
+        if given is not None and not isinstance(given, str):
+            raise PtoError(f"{what} must be a string, got {given!r}")
     text, name = _read(source)
     if not isinstance(blocks, int) or blocks < 1:
         raise PtoError(f"blocks must be at least 1, got {blocks!r}")
     check = bool(knobs.get("PTO_CHECK")) if check is None else check
-    kernel, function, arguments = _open(text, name, arch, entry, check)
+    kernel, function, arguments = _open(text, name, arch or "", entry or "", check)
     if len(tensors) != len(arguments):
         wanted = ", ".join(f"{n or '?'}: {t}" for n, t, _, _ in arguments)
         raise PtoError(
