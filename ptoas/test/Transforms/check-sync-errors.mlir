@@ -105,3 +105,33 @@ module attributes {pto.target_arch = "a5"} {
     return
   }
 }
+
+// -----
+!V = !pto.tile_buf<vec, 16x64xf32>
+// Deep loops: between two rounds of the innermost one, and of one around it.
+func.func @deep(%x: !pto.partition_tensor_view<16x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : i64
+  %c4096 = arith.constant 4096 : i64
+  %a = pto.alloc_tile addr = %c0 : !V
+  %b = pto.alloc_tile addr = %c4096 : !V
+  scf.for %i0 = %n to %n step %n {
+    scf.for %i1 = %n to %n step %n {
+      scf.for %i2 = %n to %n step %n {
+        scf.for %i3 = %n to %n step %n {
+          scf.for %i4 = %n to %n step %n {
+            scf.for %i5 = %n to %n step %n {
+              scf.for %i6 = %n to %n step %n {
+                // expected-error @below {{both touch vec bytes 0 to 4096; missing: set_flag and wait_flag[<PIPE_V>, <PIPE_MTE2>, …]}}
+                pto.tload ins(%x : !pto.partition_tensor_view<16x64xf32>) outs(%a : !V)
+                pto.barrier <PIPE_ALL>
+                // expected-note @below {{the earlier instruction, on PIPE_V}}
+                pto.texp ins(%a : !V) outs(%b : !V)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return
+}

@@ -254,7 +254,7 @@ struct Trace {
   const MemoryPlan &plan;
   std::vector<Instance> instances;
   DenseMap<Operation *, unsigned> current;
-  unsigned time = 0;
+  unsigned time = 0, loopDepth = 0;
 
   void run(Block &block) {
     for (Operation &op : block)
@@ -278,11 +278,21 @@ struct Trace {
         instance.first = time;
       instance.last = std::max(instance.last, time);
     }
-    unsigned rounds = isa<LoopLikeOpInterface>(op) ? 2 : 1;
-    for (unsigned i = 0; i < rounds; ++i)
+    // Running twice is twice the work per level. Deep loops run once: what was in use before one
+    // and is touched in it meets everything in it, which is what a second run would show.
+    bool isLoop = isa<LoopLikeOpInterface>(op), isDeep = isLoop && loopDepth >= 4;
+    unsigned begin = time;
+    size_t before = instances.size();
+    loopDepth += isLoop;
+    for (unsigned rounds = isLoop && !isDeep ? 2 : 1; rounds; --rounds)
       for (Region &region : op.getRegions())
         for (Block &block : region)
           run(block);
+    loopDepth -= isLoop;
+    if (isDeep)
+      for (Instance &instance : MutableArrayRef(instances).take_front(before))
+        if (instance.last > begin && instance.last != UINT32_MAX)
+          instance.last = time;
   }
 };
 } // namespace

@@ -279,10 +279,18 @@ void SyncModel::run(Operation *op, State &state) {
   }
   bool isLoop = isa<LoopLikeOpInterface>(op);
   State skipped = state;
-  for (unsigned round = 0; round < (isLoop ? 2u : 1u); ++round)
+  // Walking twice is twice the work per level. The second time around a deep loop, the loops in it
+  // are walked once: the first time has shown the orders between their own iterations.
+  bool isDeep = isLoop && loopDepth_ >= 4, innerOnce = once_;
+  loopDepth_ += isLoop;
+  for (unsigned round = 0; round < (isLoop && !innerOnce ? 2u : 1u); ++round) {
+    once_ |= isDeep && round == 1;
     for (Region &region : op->getRegions())
       for (Block &block : region)
         run(block, state);
+  }
+  once_ = innerOnce;
+  loopDepth_ -= isLoop;
   if (isLoop)
     merge(state, skipped);
 }

@@ -98,6 +98,8 @@ private:
 
   Clock counts_{};
   Listener *listener_ = nullptr;
+  unsigned loopDepth_ = 0;
+  bool once_ = false; // loops are walked once
 };
 
 } // namespace mlir::pto
