@@ -95,6 +95,74 @@ def test_handles_are_checked(worker):
         worker.run(handle, args(ints()))
 
 
+@pytest.mark.parametrize(
+    "keys, error",
+    [
+        ({"level": "2"}, "level '2' is not supported"),
+        ({"device_id": -1}, "device_id is -1; an id, 0 or more"),
+        ({"device_id": "a"}, "device_id is 'a'"),
+        ({"threads": "x"}, "threads is 'x'; it must be 0 .* to 200"),
+        ({"threads": 201}, "threads is 201"),
+        ({"enable_sdma": 1}, "enable_sdma is 1; True or False"),
+        ({"workspace_budget_bytes": "x"}, "workspace_budget_bytes is 'x'; at least 1024"),
+    ],
+)
+def test_values_of_keys_are_checked(keys, error):
+    keys = {"level": 2, "platform": PLATFORM, "runtime": "host_build_graph", **keys}
+    with pytest.raises((TypeError, ValueError), match=error):
+        Worker(**keys)
+
+
+def test_arguments_of_the_wrong_kind(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    for call, error, text in [
+        (lambda: worker.run(handle, [1]), TypeError, "Worker.run: expected TaskArgs, got list"),
+        (lambda: worker.submit(handle, 1), TypeError, "Worker.submit: expected TaskArgs, got int"),
+        (lambda: worker.run(handle, TaskArgs(), {}), TypeError, "expected a CallConfig, got dict"),
+        (lambda: worker.malloc(True), TypeError, "nbytes is True"),
+        (lambda: worker.malloc(1.5), TypeError, "nbytes is 1.5"),
+        (lambda: worker.copy_to(worker.malloc(8), None), TypeError, "buffer protocol, got None"),
+        (
+            lambda: worker.copy_to(worker.malloc(64), np.zeros((4, 4))[:, ::2]),
+            ValueError,
+            "not contiguous",
+        ),
+        (lambda: worker.malloc(8).tensor([-1], DataType.INT32), ValueError, "extent is -1"),
+        (lambda: worker.malloc(8).tensor([1.0], DataType.INT32), TypeError, "'float' object"),
+        (
+            lambda: worker.malloc(8).tensor([1], DataType.INT32, None, -4),
+            ValueError,
+            "byte_offset is -4",
+        ),
+        (lambda: Worker(2, platform=PLATFORM, runtime="x"), ValueError, "runtime 'x' is none of"),
+    ]:
+        with pytest.raises(error, match=text):
+            call()
+    new = Worker(level=2, platform=PLATFORM, runtime="host_build_graph")
+    with pytest.raises(TypeError, match="prewarm_config must be a CallConfig, got int"):
+        new.init(5)
+
+
+def test_a_program_that_asks_for_more_than_the_call_gives(worker):
+    handle = worker.register(chip("data", "logging", "INOUT"))
+    with pytest.raises(RunError, match="asks for tensor argument 0, the call gives 0") as caught:
+        worker.run(handle)
+    assert caught.value.code == 5
+    scalars = worker.register(chip("data", "entry_scalars", "INOUT"))
+    with pytest.raises(RunError, match="asks for scalar argument 0, the call gives 0"):
+        worker.run(scalars, args(ints(16)))
+
+
+def test_one_control_thread_is_too_few(worker):
+    config = CallConfig()
+    config.aicpu_thread_num = 1
+    config.validate()
+    x = ints()
+    with pytest.raises(RunError, match="aicpu_thread_num is 1; it must be 0 .* or at least 2"):
+        worker.run(worker.register(chip("data", "logging", "INOUT")), args(x), config)
+    np.testing.assert_array_equal(x, ints())
+
+
 def test_same_target_gives_two_handles_and_one_hash(worker):
     one, two = (worker.register(chip("data", "no_task", "INOUT")) for _ in range(2))
     assert one is not two and one.hashid == two.hashid and one.hashid.startswith("sha256:")
@@ -417,6 +485,28 @@ def test_typed_scalars_are_encoded(value, dtype, bits):
     a = TaskArgs()
     a.add_scalar(value, dtype)
     assert a.scalar(0) == bits
+
+
+@pytest.mark.parametrize(
+    "value, bits",
+    [
+        (np.int32(-1), 2**64 - 1),
+        (np.float32(2), 0x40000000),
+        (np.bool_(True), 1),
+        (float("-inf"), 0xFF800000),
+    ],
+)
+def test_numbers_of_numpy_are_numbers(value, bits):
+    assert scalar_to_uint64(value) == bits
+
+
+@pytest.mark.parametrize("value, dtype", [(1e39, None), (-1e39, "FLOAT32"), (65520, "FLOAT16")])
+def test_a_number_that_becomes_infinite_is_refused(value, dtype):
+    largest = {"FLOAT16": "65504"}.get(dtype, "3.40282e\\+38")
+    with pytest.raises(ValueError, match=f"does not fit, the largest number is {largest}"):
+        TaskArgs().add_scalar(value, getattr(DataType, dtype)) if dtype else scalar_to_uint64(value)
+    with pytest.raises(TypeError, match="expected a number, got NoneType"):
+        scalar_to_uint64(None)
 
 
 def test_scalars_out_of_range_and_order():

@@ -20,6 +20,9 @@ extern "C" __attribute__((visibility("default"))) void framework_bind_runtime(PT
 /// The runtime of the orchestration that runs on this thread.
 PTO2Runtime *simpler_bound_runtime();
 
+/// Fails the run: the program looks at an argument that it was not given. Gives an empty tensor.
+inline const ChipTensor *simpler_missing(const char *what, int32_t i, int32_t count);
+
 struct PTO2OrchestrationConfig {
   int expected_arg_count;
 };
@@ -75,8 +78,18 @@ public:
                int32_t scalarCount)
       : tensors_(tensors), scalars_(scalars), tensor_count_(tensorCount),
         scalar_count_(scalarCount) {}
-  TensorRef tensor(int32_t i) const { return {tensors_ + i}; }
-  uint64_t scalar(int32_t i) const { return scalars_[i]; }
+  /// One that the call does not give fails the run; it is empty then.
+  TensorRef tensor(int32_t i) const {
+    if (i >= 0 && i < tensor_count_)
+      return {tensors_ + i};
+    return {simpler_missing("tensor", i, tensor_count_)};
+  }
+  uint64_t scalar(int32_t i) const {
+    if (i >= 0 && i < scalar_count_)
+      return scalars_[i];
+    simpler_missing("scalar", i, scalar_count_);
+    return 0;
+  }
   int32_t tensor_count() const { return tensor_count_; }
   int32_t scalar_count() const { return scalar_count_; }
 
@@ -179,9 +192,17 @@ public:
 
   int32_t tensor_count() const { return num_args_; }
   int32_t scalar_count() const { return num_scalars_; }
-  TensorRef tensor(int32_t i) const { return {args_[i].tensor}; }
+  TensorRef tensor(int32_t i) const {
+    if (i >= 0 && i < num_args_ && args_[i].tensor)
+      return {args_[i].tensor};
+    return {simpler_missing("tensor", i, num_args_)};
+  }
   TensorArgType tag(int32_t i) const { return args_[i].tag; }
   uint64_t scalar(int32_t i) const {
+    if (i < 0 || i >= num_scalars_) {
+      simpler_missing("scalar", i, num_scalars_);
+      return 0;
+    }
     if constexpr (kBoundary)
       scalars_read_ |= 1ull << (i & 63);
     return scalars_[i];
@@ -451,6 +472,12 @@ __attribute__((format(printf, 2, 3))) inline void rt_report_fatal(int32_t code, 
   va_end(arguments);
   PTO2Runtime *runtime = simpler_bound_runtime();
   runtime->ops->report_fatal(runtime, code, text);
+}
+inline const ChipTensor *simpler_missing(const char *what, int32_t i, int32_t count) {
+  static const ChipTensor none;
+  if (simpler_bound_runtime()) // not while only the number of arguments is asked for
+    rt_report_fatal(5, "the program asks for %s argument %d, the call gives %d", what, i, count);
+  return &none;
 }
 __attribute__((format(printf, 2, 3))) inline void simpler_log(int32_t level, const char *format,
                                                               ...) {

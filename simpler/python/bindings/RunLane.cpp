@@ -310,6 +310,11 @@ int32_t RunLane::execute(const Loaded &callable, const std::vector<ChipTensor> &
                          const std::vector<uint64_t> &scalars, const CallConfig &config,
                          std::string &message, uint64_t asked, const uint64_t *interrupts,
                          const int32_t *cancelled) {
+  if (config.aicpuThreads != 0 && config.aicpuThreads < 2) {
+    message = "aicpu_thread_num is " + std::to_string(config.aicpuThreads) +
+              "; it must be 0 (the platform's default) or at least 2";
+    return SIMPLER_INVALID_ARGS;
+  }
   SimplerCallOptions options = config.options(hostBuildGraph_);
   options.timing = hostTraceEnabled();
   options.interrupts = interrupts;

@@ -1,7 +1,9 @@
 //===- bind_args.cpp - tensors, task arguments, call configuration --------===//
 #include "Bindings.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nanobind/stl/optional.h>
 #include <optional>
 
@@ -130,13 +132,40 @@ static void bindTensor(nb::module_ &m) {
 
 //===-- Scalars -----------------------------------------------------------===//
 
+/// `largest`: of the element type that the number is for.
+static float narrowed(double value, double largest = std::numeric_limits<float>::max()) {
+  auto result = static_cast<float>(value);
+  if (std::isfinite(value) && std::abs(static_cast<double>(result)) > largest) {
+    char text[96];
+    std::snprintf(text, sizeof(text), "scalar: %g does not fit, the largest number is %g", value,
+                  largest);
+    throw nb::value_error(text);
+  }
+  return result;
+}
+
 static uint64_t untypedScalar(nb::handle value) {
   if (nb::hasattr(value, "value") && !PyLong_Check(value.ptr()) && !PyFloat_Check(value.ptr()))
     return untypedScalar(value.attr("value")); // ctypes
   if (PyFloat_Check(value.ptr()))
-    return to_u64(static_cast<float>(PyFloat_AS_DOUBLE(value.ptr())));
-  if (!PyLong_Check(value.ptr()))
-    throw nb::type_error("scalar: expected a number");
+    return to_u64(narrowed(PyFloat_AS_DOUBLE(value.ptr())));
+  if (!PyLong_Check(value.ptr())) { // of NumPy, perhaps
+    if (PyObject *number = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr)
+      return untypedScalar(nb::steal(number));
+    PyErr_Clear();
+    if (nb::object kind = nb::getattr(nb::getattr(value, "dtype", nb::none()), "kind", nb::none());
+        nb::isinstance<nb::str>(kind) && nb::cast<std::string>(kind) == "b")
+      return PyObject_IsTrue(value.ptr()) == 1;
+    PyObject *number = PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())
+                           ? nullptr
+                           : PyNumber_Float(value.ptr());
+    if (number)
+      return untypedScalar(nb::steal(number));
+    PyErr_Clear();
+    std::string text =
+        "scalar: expected a number, got " + nb::cast<std::string>(value.type().attr("__name__"));
+    throw nb::type_error(text.c_str());
+  }
   int overflow = 0;
   long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow == 0)
@@ -159,11 +188,15 @@ uint64_t encodeScalar(nb::handle value, nb::handle type) {
   };
   switch (dtype) {
   case DataType::FLOAT32:
-    return to_u64(static_cast<float>(nb::cast<double>(value)));
-  case DataType::FLOAT16:
-    return to_u64(static_cast<_Float16>(nb::cast<double>(value)));
+    return to_u64(narrowed(nb::cast<double>(value)));
+  case DataType::FLOAT16: {
+    auto number = nb::cast<double>(value);
+    auto half = static_cast<_Float16>(number);
+    narrowed(std::isinf(static_cast<float>(half)) ? number : 0, 65504);
+    return to_u64(half);
+  }
   case DataType::BFLOAT16: {
-    uint32_t bits = static_cast<uint32_t>(to_u64(static_cast<float>(nb::cast<double>(value))));
+    uint32_t bits = static_cast<uint32_t>(to_u64(narrowed(nb::cast<double>(value))));
     if ((bits & 0x7fffffff) > 0x7f800000)
       return bits >> 16 | 0x40;                      // stays a NaN
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; // to nearest even
@@ -251,8 +284,8 @@ static void bindTaskArgs(nb::module_ &m) {
       .def("__len__",
            [](const TaskArgs &self) { return self.tensors.size() + self.scalars.size(); });
   m.def(
-      "scalar_to_uint64", [](nb::handle value) { return untypedScalar(value); }, nb::arg("value"),
-      "float -> its 32-bit pattern, int -> 64 bits, ctypes -> its value.");
+      "scalar_to_uint64", [](nb::handle value) { return untypedScalar(value); },
+      nb::arg("value").none(), "float -> its 32-bit pattern, int -> 64 bits, ctypes -> its value.");
 }
 
 //===-- CallConfig --------------------------------------------------------===//

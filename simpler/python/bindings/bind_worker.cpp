@@ -19,9 +19,23 @@ void raiseRunError(int32_t status, const std::string &text) {
   throw nb::python_error();
 }
 
-static CallConfig checkedConfig(nb::handle config) {
+[[noreturn]] static void refuseType(const char *what, const char *expected, nb::handle got) {
+  std::string text = std::string(what) + ": expected " + expected + ", got " +
+                     nb::cast<std::string>(got.type().attr("__name__"));
+  throw nb::type_error(text.c_str());
+}
+
+static TaskArgs &checkedArgs(const char *what, nb::handle args) {
+  if (!nb::isinstance<TaskArgs>(args))
+    refuseType(what, "TaskArgs", args);
+  return nb::cast<TaskArgs &>(args);
+}
+
+static CallConfig checkedConfig(const char *what, nb::handle config) {
   if (config.is_none())
     return {};
+  if (!nb::isinstance<CallConfig>(config))
+    refuseType(what, "a CallConfig", config);
   CallConfig result = nb::cast<CallConfig>(config);
   std::string problem = result.problem();
   if (!problem.empty())
@@ -57,14 +71,16 @@ void bindWorker(nb::module_ &m) {
            nb::arg("host_build_graph"))
       .def(
           "run",
-          [](RunLane &lane, std::shared_ptr<Loaded> callable, TaskArgs &args, nb::handle config) {
-            lane.run(std::move(callable), args, checkedConfig(config));
+          [](RunLane &lane, std::shared_ptr<Loaded> callable, nb::handle args, nb::handle config) {
+            lane.run(std::move(callable), checkedArgs("Worker.run", args),
+                     checkedConfig("Worker.run", config));
           },
           nb::arg("callable"), nb::arg("args"), nb::arg("config").none())
       .def(
           "submit",
-          [](RunLane &lane, std::shared_ptr<Loaded> callable, TaskArgs &args, nb::handle config) {
-            return lane.submit(std::move(callable), args, checkedConfig(config));
+          [](RunLane &lane, std::shared_ptr<Loaded> callable, nb::handle args, nb::handle config) {
+            return lane.submit(std::move(callable), checkedArgs("Worker.submit", args),
+                               checkedConfig("Worker.submit", config));
           },
           nb::arg("callable"), nb::arg("args"), nb::arg("config").none())
       .def("drain", &RunLane::drain, nb::call_guard<GilRelease>())

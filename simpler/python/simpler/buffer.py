@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import mmap
+import operator
 import os
 import secrets
 import weakref
@@ -108,16 +109,17 @@ class Buffer:
         """A view; strides in elements, row-major when absent."""
         if self.closed:
             raise ValueError("Buffer.tensor: the buffer is closed")
-        if any(extent == 0 for extent in shapes):
+        shapes = whole_numbers(shapes, "Buffer.tensor: extent")
+        if 0 in shapes:
             raise ValueError(f"Buffer.tensor: an extent of {tuple(shapes)} is 0")
         return Tensor(
             self,
             self.base,
             self.nbytes,
-            list(shapes),
+            shapes,
             dtype,
-            list(strides) if strides is not None else None,
-            byte_offset,
+            whole_numbers(strides, "Buffer.tensor: stride") if strides is not None else None,
+            *whole_numbers([byte_offset], "Buffer.tensor: byte_offset"),
             self.address_space == AddressSpace.DEVICE,
         )
 
@@ -167,10 +169,26 @@ def _unlink(shm: shared_memory.SharedMemory, pid: int) -> None:
         pass
 
 
+def whole_numbers(values: Sequence[int], what: str) -> list[int]:
+    """As ints, none negative."""
+    result = [operator.index(value) for value in values]
+    for axis, value in enumerate(result):
+        if value < 0:
+            where = f" of axis {axis}" if len(result) > 1 else ""
+            raise ValueError(f"{what}{where} is {value}; it must not be negative")
+    return result
+
+
+def _check_size(nbytes: int, what: str) -> None:
+    if not isinstance(nbytes, int) or isinstance(nbytes, bool):
+        raise TypeError(f"{what}: nbytes is {nbytes!r}; it must be an int")
+    if nbytes <= 0:
+        raise ValueError(f"{what}: nbytes is {nbytes}; it must be positive")
+
+
 def create_host_shared_buffer(nbytes: int) -> Buffer:
     """POSIX shared memory; `.shm.buf` is its content."""
-    if nbytes <= 0:
-        raise ValueError(f"create_buffer: nbytes is {nbytes}; it must be positive")
+    _check_size(nbytes, "create_buffer")
     shm = shared_memory.SharedMemory(
         create=True, size=nbytes, name=f"simpler-{os.getpid()}-{secrets.token_hex(4)}"
     )
@@ -184,8 +202,7 @@ def create_host_shared_buffer(nbytes: int) -> Buffer:
 
 def allocate_device(nbytes: int) -> Buffer:
     """Zeroed pages, as a device's malloc gives them."""
-    if nbytes <= 0:
-        raise ValueError(f"malloc: nbytes is {nbytes}; it must be positive")
+    _check_size(nbytes, "malloc")
     try:
         pages = mmap.mmap(-1, nbytes)
     except (OSError, OverflowError) as error:
@@ -213,7 +230,15 @@ def host_memory(source: Any, what: str, *, writable: bool = False) -> tuple[int,
         if not source.is_contiguous():
             raise ValueError(f"{what}: the tensor is not contiguous")
         return source.data_ptr(), source.numel() * source.element_size(), source
-    view = memoryview(source).cast("B")
+    try:
+        view = memoryview(source)
+    except TypeError:
+        raise TypeError(
+            f"{what}: expected a Buffer, a tensor or an object with the buffer protocol, got {type(source).__name__}"
+        ) from None
+    if not view.c_contiguous:
+        raise ValueError(f"{what}: the memory is not contiguous")
+    view = view.cast("B")
     if view.readonly:
         if writable:
             raise TypeError(f"{what}: the memory is read-only")

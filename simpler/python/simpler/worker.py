@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from simpler import _log
@@ -26,6 +26,7 @@ from simpler.buffer import (
     allocate_device,
     create_host_shared_buffer,
     host_memory,
+    whole_numbers,
     wrap_node_memory,
 )
 from simpler.callable_identity import (
@@ -38,86 +39,11 @@ from simpler.callable_identity import (
 from simpler.caller_stream import CallerStreamRun
 from simpler.node import Node
 from simpler.orchestrator import Orchestrator
+from simpler.run_handle import RunHandle
+from simpler.worker_config import checked
 
-PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
-RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
 MAX_CALLABLES = 64
-_KEYS = {
-    "platform": None,
-    "runtime": None,
-    "device_id": 0,
-    "device_ids": (),
-    "num_sub_workers": 0,
-    "enable_sdma": False,
-    "heap_ring_size": None,
-    "startup_timeout_s": None,
-    "py_control_timeout_s": None,
-    "threads": None,
-    "workspace_budget_bytes": None,
-}
 _owners = itertools.count(1)
-
-
-class RunHandle:
-    """One submitted run. `done` polls; `wait` retires it and raises its error; both may be repeated."""
-
-    def __init__(
-        self, worker: Worker, state: Any, retire: Callable[[], None] | None = None
-    ) -> None:
-        self._worker = worker  # a handle keeps its worker alive
-        self._state = state
-        self._retire = retire  # called once, when the end was waited for
-
-    @property
-    def done(self) -> bool:
-        return self._state.done
-
-    def wait(self, timeout: float | None = None) -> None:
-        if timeout is not None or threading.current_thread() is not threading.main_thread():
-            if not self._state.wait_raw(timeout):
-                raise TimeoutError(f"the run has not ended within {timeout} s")
-        else:
-            self._await_end()
-        retire, self._retire = self._retire, None
-        if retire is not None:
-            retire()
-        self._state.raise_if_failed()
-
-    result = wait
-
-    def _await_end(self) -> None:
-        """Lets Ctrl-C in: a node's run is stopped then, a device's run stops by itself."""
-        try:
-            while not self._state.wait_raw(0.1):
-                pass
-        except KeyboardInterrupt:
-            if self._worker.level >= 3:
-                self._state.cancel()
-                while not self._state.wait_raw(0.1):
-                    pass
-            raise
-
-    def cancel(self) -> bool:
-        """True: it had not started and will not. A started run is asked to stop at the next task."""
-        return self._state.cancel()
-
-    def add_done_callback(self, function: Callable[[RunHandle], None]) -> None:
-        """Calls function(self) when the run is done, from the thread that ended it."""
-        self._state.on_done(lambda: function(self))
-
-    def __await__(self):
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        future = loop.create_future()
-
-        def finish() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        self.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
-        yield from future.__await__()
-        return self.wait()
 
 
 class Worker:
@@ -131,27 +57,9 @@ class Worker:
     """
 
     def __init__(self, level: int, **config: Any) -> None:
-        if level not in (2, 3):
-            raise ValueError(
-                f"Worker: level {level} is not supported; 2 is a device, 3 a node of devices"
-            )
-        unknown = sorted(set(config) - set(_KEYS))
-        if unknown:
-            raise TypeError(
-                f"Worker: unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}"
-            )
+        self._config = checked(level, config)
         self.level = level
-        self._config = {**_KEYS, **config}
-        platform, runtime = self._config["platform"], self._config["runtime"]
-        if platform not in PLATFORMS:
-            raise ValueError(f"Worker: platform {platform!r} is none of {', '.join(PLATFORMS)}")
-        if runtime not in RUNTIMES:
-            raise ValueError(f"Worker: runtime {runtime!r} is none of {', '.join(RUNTIMES)}")
-        budget = self._config["workspace_budget_bytes"]
-        if budget is not None and budget < 1024:
-            raise ValueError(f"Worker: workspace_budget_bytes is {budget}; at least 1024")
-        _check_children(self._config)
-        self.platform, self.runtime = platform, runtime
+        self.platform, self.runtime = self._config["platform"], self._config["runtime"]
         self._state = "NEW"
         self._owner = next(_owners)
         self._generation: int | None = None
@@ -177,6 +85,10 @@ class Worker:
         owns; a non-zero token, and only the calling thread may init, register and close."""
         self._need("NEW", "init")
         if prewarm_config is not None:
+            if not isinstance(prewarm_config, CallConfig):
+                raise TypeError(
+                    f"Worker.init: prewarm_config must be a CallConfig, got {type(prewarm_config).__name__}"
+                )
             prewarm_config.validate()
         if borrowed_context_generation is not None:
             if type(borrowed_context_generation) is not int or borrowed_context_generation == 0:
@@ -303,6 +215,7 @@ class Worker:
         self, callable: Any, args: TaskArgs | None = None, config: CallConfig | None = None
     ) -> None:
         """Runs to completion; on an idle level-2 worker on this very thread."""
+        lanes = self._lanes  # another thread may close the worker meanwhile
         if self._state != "READY" or (self._node is not None and os.getpid() != self._pid):
             self._need("READY", "run")
         if self.level == 2:
@@ -312,7 +225,7 @@ class Worker:
                 if entry is not None and entry[0] is callable
                 else self._item(callable, "run")
             )
-            self._lanes[0].run(item, args if args is not None else TaskArgs(), config)
+            lanes[0].run(item, args if args is not None else TaskArgs(), config)
         else:
             self._submit_node(callable, args, config).wait()
 
@@ -331,13 +244,14 @@ class Worker:
         once, at its place in that queue. The run happens inside that call and is ordered by the caller's
         queue only. If the queue drops the function, the handle fails as soon as the queue lets go of it.
         """
+        lanes = self._lanes
         self._need("READY", "submit")
         if stream is not None:
             return self._submit_on(stream, callable, args, config)
         if self.level == 2:
             item = self._item(callable, "submit")
             return RunHandle(
-                self, self._lanes[0].submit(item, args if args is not None else TaskArgs(), config)
+                self, lanes[0].submit(item, args if args is not None else TaskArgs(), config)
             )
         return self._submit_node(callable, args, config)
 
@@ -528,7 +442,7 @@ class Worker:
         strides: Sequence[int] | None = None,
     ) -> Tensor:
         """Describes host memory in place: a torch tensor, a buffer-protocol object or an address."""
-        shapes = list(shapes)
+        shapes = whole_numbers(shapes, "Worker.make_tensor_arg: extent")
         if hasattr(tensor, "data_ptr"):
             storage = tensor.untyped_storage()
             base, nbytes = storage.data_ptr(), storage.nbytes()
@@ -581,18 +495,3 @@ class Worker:
             raise RuntimeError(
                 f"Worker.{what}: only the thread that borrowed the context may call it"
             )
-
-
-def _check_children(config: dict[str, Any]) -> None:
-    """device_ids, num_sub_workers, and what times and sizes go with them."""
-    devices, subs = config["device_ids"], config["num_sub_workers"]
-    if isinstance(devices, (str, bytes)) or not all(type(d) is int and d >= 0 for d in devices):
-        raise ValueError(f"Worker: device_ids is {devices!r}; a list of ids, each 0 or more")
-    if len(set(devices)) != len(devices):
-        raise ValueError(f"Worker: device_ids {list(devices)} names a device twice")
-    if type(subs) is not int or subs < 0:
-        raise ValueError(f"Worker: num_sub_workers is {subs!r}; a number, 0 or more")
-    for key in ("heap_ring_size", "startup_timeout_s", "py_control_timeout_s"):
-        value = config[key]
-        if value is not None and (isinstance(value, bool) or not value > 0):
-            raise ValueError(f"Worker: {key} is {value!r}; it must be positive")

@@ -33,6 +33,8 @@ def torch_dtype_to_datatype(dtype: Any) -> DataType:
 
 
 def _checked(tensor: Any) -> Any:
+    if not hasattr(tensor, "data_ptr"):
+        raise TypeError(f"expected a torch tensor, got {type(tensor).__name__}")
     if tensor.device.type != "cpu":
         raise ValueError(f"expected a CPU tensor, got one on {tensor.device}")
     if not tensor.is_contiguous():
