@@ -142,6 +142,26 @@ PTO_RUNTIME void pto_atomic_add(char *dst, int64_t dstRow, int64_t dstCol, int32
     }
 }
 
+/// The same for windows of up to five dimensions; `table` as in pto_copy_dims.
+PTO_RUNTIME void pto_atomic_add_dims(const int64_t *table, char *view, int32_t viewType,
+                                     const char *tile, int32_t tileType, int64_t capacity) {
+  const int64_t *t = table;
+  unsigned viewBytes = elementBytes(viewType), tileBytes = elementBytes(tileType);
+  for (int64_t a = 0; a < t[0]; ++a)
+    for (int64_t b = 0; b < t[3]; ++b)
+      for (int64_t c = 0; c < t[6]; ++c)
+        for (int64_t d = 0; d < t[9]; ++d) {
+          int64_t v = a * t[1] + b * t[4] + c * t[7] + d * t[10];
+          int64_t i = a * t[2] + b * t[5] + c * t[8] + d * t[11];
+          if (i < 0 || i >= capacity)
+            continue;
+          int64_t step = std::max<int64_t>(t[14], 1);
+          int64_t fits = std::min(t[12], (capacity - i + step - 1) / step);
+          pto_atomic_add(view + v * viewBytes, 0, t[13], viewType, tile + i * tileBytes, 0, t[14],
+                         tileType, 1, fits);
+        }
+}
+
 /// Per row the counted elements of a, then those of b (pto-isa 6.10). Counts are bytes, of elements
 /// of the index type; `written` (or null) takes the count of the row.
 PTO_RUNTIME void pto_concat_counted(const Tile *dst, const Tile *written, const Tile *a,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from native import Code
+from native import Kernel
 
 BLOCKS = """
 module {
@@ -46,7 +46,7 @@ module {
 def test_blocks_with_branches(n):
     x = np.arange(256, dtype=np.float32).reshape(8, 32)
     y = np.zeros_like(x)
-    Code(BLOCKS)("f", x, y, n)
+    Kernel(BLOCKS)(x, y, n)
     for i in range(n):
         x = -x if i % 2 else x + x
     np.testing.assert_array_equal(y, x)
@@ -91,5 +91,5 @@ module {
 )
 def test_switch_and_region_that_runs_once(k, first, second):
     y = np.zeros(2, np.int64)
-    Code(CHOICE)("f", y, k)
+    Kernel(CHOICE)(y, k)
     assert y.tolist() == [first, second]

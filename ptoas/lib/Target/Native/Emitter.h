@@ -22,6 +22,9 @@
 
 namespace ptoas::native {
 
+/// What stands where a tile of this type has no data.
+llvm::Constant *padConstant(const VecBuilder &vb, Elem elem, mlir::pto::PadValue pad);
+
 /// How reports call the extents of a tile.
 inline constexpr llvm::StringLiteral validRowsText = "the number of valid rows of a tile";
 inline constexpr llvm::StringLiteral validColsText = "the number of valid columns of a tile";
@@ -165,7 +168,17 @@ private:
   mlir::FailureOr<bool> emitViews(mlir::Operation &op);
   Result emitLoad(mlir::pto::TileOpInterface op);
   Result emitStore(mlir::pto::TileOpInterface op);
-  Result copyByDimensions(mlir::Operation *op, const GmView &view, mlir::Value tile, bool load);
+  /// Elements of a tile, or of a copy of it, as rows and columns.
+  struct Picture {
+    llvm::Value *base, *rowStride, *colStride;
+    Elem elem;
+    int64_t capacity; // elements
+  };
+  enum class Transfer { Load, Store, Add };
+  Picture pictureOf(const TileInfo &tile);
+  Result copyByDimensions(mlir::Operation *op, const GmView &view, const Picture &tile,
+                          Transfer way);
+  void padBehind(mlir::pto::TileOpInterface load, llvm::Value *rows, llvm::Value *cols);
   // TileOps.cpp
   mlir::FailureOr<bool> emitRegular(mlir::pto::TileOpInterface op);
   mlir::FailureOr<bool> emitReduction(mlir::pto::TileOpInterface op);
@@ -180,6 +193,7 @@ private:
   // Matrix.cpp
   mlir::FailureOr<bool> emitMatrix(mlir::pto::TileOpInterface op);
   bool tryView(mlir::pto::TileOpInterface op);
+  bool readsOnlyValid(mlir::Value handle);
   bool canReadInPlace(mlir::Operation *write, mlir::Value handle, const TileInfo *source);
   std::optional<TileView> viewOf(mlir::Value handle);
   TileView readTile(mlir::Value handle);
@@ -204,6 +218,7 @@ private:
   };
   llvm::DenseMap<mlir::Value, Extents> extents; // resized handles
   llvm::DenseMap<mlir::Value, TileView> tileViews;
+  llvm::SmallVector<mlir::Value, 16> madeViews; // handles, by the blocks that we are in
   /// What numbers are known to be at most (and not negative), from some op of a block on.
   llvm::DenseMap<std::pair<llvm::Value *, mlir::Block *>, int64_t> limits;
   bool isRefused = false; // the current op, by something that cannot say so itself

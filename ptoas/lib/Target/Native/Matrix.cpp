@@ -180,6 +180,29 @@ bool FunctionEmitter::canReadInPlace(mlir::Operation *write, mlir::Value handle,
   return ok;
 }
 
+/// True if no reader of the loaded tile looks behind its valid part: the load pads what is there of
+/// the last boxes, the source does not.
+bool FunctionEmitter::readsOnlyValid(mlir::Value handle) {
+  const TileInfo &tile = model.info(handle);
+  auto [boxRows, boxCols] = tile.type.getBoxShape();
+  auto fills = [&](const ValidSign &sign, int64_t box, int64_t capacity) {
+    return sign.constant >= 0 && (sign.constant % box == 0 || sign.constant == capacity);
+  };
+  if (!tile.type.isBoxed() ||
+      (fills(tile.validRows, boxRows, tile.rows) && fills(tile.validCols, boxCols, tile.cols)))
+    return true;
+  auto within = [](const ValidSign &inner, const ValidSign &outer) {
+    return inner == outer ||
+           (inner.constant >= 0 && outer.constant >= 0 && inner.constant <= outer.constant);
+  };
+  return all_of(handle.getUsers(), [&](mlir::Operation *user) {
+    if (!isa<pto::TMovOp>(user))
+      return !isa<pto::TileOpInterface>(user) || isa<pto::TLoadOp>(user);
+    const TileInfo &dst = model.info(cast<pto::TMovOp>(user).getDst());
+    return within(dst.validRows, tile.validRows) && within(dst.validCols, tile.validCols);
+  });
+}
+
 /// Turns a load or move into a left, right or mat tile into a view of its source, if it may be.
 bool FunctionEmitter::tryView(pto::TileOpInterface op) {
   if (!owner.options.fuse)
@@ -210,6 +233,8 @@ bool FunctionEmitter::tryView(pto::TileOpInterface op) {
     if (smaller(validRows(tile), rows) != validRows(tile) ||
         smaller(validCols(tile), cols) != validCols(tile))
       return false;
+    if (!readsOnlyValid(dst))
+      return false;
     view = {access->base, access->rowStride, access->colStride, nullptr, access->gmRoot};
   } else {
     if (op.getNamedOperand("fp") || op.getNamedOperand("preQuantScalar"))
@@ -230,6 +255,7 @@ bool FunctionEmitter::tryView(pto::TileOpInterface op) {
   if (source)
     keepInMemory(*source);
   tileViews[dst] = view;
+  madeViews.push_back(dst);
   return true;
 }
 

@@ -63,6 +63,9 @@ FailureOr<bool> FunctionEmitter::exitInto(pto::TileOpInterface op) {
            << op->getName() << "' has no code for eight-bit floats";
   mlir::Value src = op.getNamedOperand("src"), dst = op.getNamedOperand("dst");
   mlir::Value row = op.getNamedOperand("row"), col = op.getNamedOperand("col");
+  if (auto atomic = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType");
+      atomic && atomic.getValue() == pto::AtomicType::AtomicAdd)
+    return op->emitError("native target: memory does not add up eight-bit floats");
   const TileInfo &from = model.info(src);
   flush();
   auto made = std::make_unique<NestOp>();
@@ -83,6 +86,7 @@ FailureOr<bool> FunctionEmitter::exitInto(pto::TileOpInterface op) {
     return slot;
   };
   Value *rows = validRows(from), *cols = validCols(from), *target;
+  std::optional<Picture> boxed;
   if (model.isTile(dst)) {
     tileViews.erase(dst);
     const TileInfo &to = model.info(dst);
@@ -98,10 +102,18 @@ FailureOr<bool> FunctionEmitter::exitInto(pto::TileOpInterface op) {
     const GmView &view = views.find(dst)->second;
     Value *viewRows, *viewCols;
     FailureOr<Access> place = viewAccess(view, viewRows, viewCols);
-    if (failed(place) || !place->rowDims.empty())
-      return op->emitError("native target: a converting tstore to a view of this layout");
-    rows = smaller(rows, viewRows), cols = smaller(cols, viewCols);
-    target = describeMatrix(*place, view.elem, rows, cols);
+    if (succeeded(place) && place->rowDims.empty()) {
+      rows = smaller(rows, viewRows), cols = smaller(cols, viewCols);
+      target = describeMatrix(*place, view.elem, rows, cols);
+    } else { // boxes and outer dimensions take finished elements
+      boxed = {privateStorage(from.rows * from.cols), index(from.cols), index(1), view.elem,
+               from.rows * from.cols};
+      Access finished;
+      finished.base = boxed->base;
+      finished.rowStride = boxed->rowStride;
+      finished.colStride = boxed->colStride;
+      target = describeMatrix(finished, view.elem, rows, cols);
+    }
   }
   made->rows = rows;
   made->cols = cols;
@@ -115,6 +127,8 @@ FailureOr<bool> FunctionEmitter::exitInto(pto::TileOpInterface op) {
   flush();
   callRuntime("pto_convert_small",
               {target, wide, b.getInt32(unsigned(pto::RoundMode::CAST_RINT)), b.getInt32(1)});
+  if (boxed && failed(copyByDimensions(op, views.find(dst)->second, *boxed, Transfer::Store)))
+    return failure();
   return true;
 }
 

@@ -417,7 +417,7 @@ static Value *inside(const Lane &lane, Value *rows, Value *cols) {
   return b.CreateICmpSLT(vb.iota(32), vb.splat(left32));
 }
 
-static Constant *padConstant(const VecBuilder &vb, Elem e, pto::PadValue pad) {
+Constant *padConstant(const VecBuilder &vb, Elem e, pto::PadValue pad) {
   bool max = pad == pto::PadValue::Max;
   if (pad == pto::PadValue::Null || pad == pto::PadValue::Zero || bitsOf(e) == 64)
     return vb.constant(e, 0.0);
