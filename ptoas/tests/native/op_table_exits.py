@@ -125,7 +125,7 @@ MEMORY = replace(FULL, space="gm")
 NEAR = replace(FULL, space="mat")
 TARGETS = {
     "nd": MEMORY, "dn": replace(MEMORY, order="dn"), "nz": replace(MEMORY, order="nz"), "mat": NEAR,
-    "vec": FULL,
+    "vec": FULL, "vec-dn": replace(FULL, order="dn", extra=", blayout=col_major"),
 }  # fmt: skip
 BOX_CLASSES = {"aligned": (ROWS, COLS), "one box": (ROWS, 32)}
 
@@ -243,10 +243,15 @@ ROWS_OF_EXITS = [
     to_near("textract"),
     to_near("tinsert"),
     to_near("tinsert", SPLIT),
-    *(exits("textract", of, how, "vec") for of in BOTH for how in ("", "fp")),
+    *(
+        exits(op, of, how, target)
+        for op, target in (("textract", "vec"), ("tmov", "vec-dn"))
+        for of in BOTH
+        for how in ("", "fp")
+    ),
     *(exits(f"{op}_fp", of, "fp", "mat") for op in ("textract", "tinsert") for of in BOTH),
     *(exits("tmov.fp", of, "fp", "mat") for of in BOTH),
-    *(exits("tstore_fp", of, "fp", target) for of in BOTH for target in ("nd", "dn")),
+    *(exits("tstore_fp", of, "fp", target) for of in BOTH for target in ("nd", "dn", "nz")),
     *(
         row
         for op, target in (
@@ -255,7 +260,17 @@ ROWS_OF_EXITS = [
         for of in BOTH
         for row in forms(op, target, of)
     ),
-    *(exits("tstore", of, how, "dn") for of in BOTH for how in ("", "scalar")),
-    *(exits("tstore", of, "", "nd", atomic=True) for of in BOTH),
-    exits("tstore", "i32", "", "nz"),
+    *(
+        exits("tstore", of, how, target)
+        for of in BOTH
+        for how in ("", "scalar")
+        for target in ("dn", "nz")
+    ),
+    *(
+        exits("tstore", of, how, target, relu, atomic=True)
+        for of in BOTH
+        for how, relu, target in (
+            ("", False, "nd"), ("", True, "nd"), ("scalar", False, "nd"), ("", True, "nz"),
+        )
+    ),
 ]  # fmt: skip
