@@ -1,4 +1,4 @@
-// RUN: %pto-opt %s -pto-structure-control-flow -split-input-file -verify-diagnostics
+// RUN: %pto-opt %s -allow-unregistered-dialect -pto-structure-control-flow -split-input-file -verify-diagnostics
 !V = !pto.tile_buf<vec, 8x32xf32>
 
 // A tile is no number that a loop could carry out.
@@ -26,5 +26,17 @@ func.func @no_way_back(%bad: i1) {
   pto.trap
   llvm.unreachable
 ^done:
+  return
+}
+
+// -----
+// A branch of a dialect that nobody knows leads anywhere.
+// expected-error @below {{branches between these blocks do not form loops and conditions}}
+func.func @unknown(%n: index) {
+  // expected-error @below {{does not support terminators with successors not implementing BranchOpInterface}}
+  "far.jump"()[^a, ^b] : () -> ()
+^a:
+  return
+^b:
   return
 }
