@@ -19,11 +19,13 @@ func.func @scratch(%a: !V, %c: !C) {
 }
 
 // -----
-// A producer that placed its tiles is warned, not stopped.
+// A producer that placed its tiles is warned, not stopped, where no second row depends on the first.
 func.func @narrow() {
   %c0 = arith.constant 0 : i64
-  // expected-warning @below {{a row of an unboxed tile must be a multiple of 32 bytes (32-byte alignment), got 20 bytes}}
+  // expected-error @below {{a row of an unboxed tile must be a multiple of 32 bytes (32-byte alignment), got 20 bytes}}
   %t = pto.alloc_tile addr = %c0 : !pto.tile_buf<vec, 16x5xf32>
+  // expected-warning @below {{a row of an unboxed tile must be a multiple of 32 bytes (32-byte alignment), got 20 bytes}}
+  %u = pto.alloc_tile addr = %c0 : !pto.tile_buf<vec, 1x5xf32>
   return
 }
 

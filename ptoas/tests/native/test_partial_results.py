@@ -128,3 +128,30 @@ def test_quotients_of_the_smallest_integer(dtype):
     Code(p.text())("f", np.array(pairs, DTYPES[dtype]).ravel(), out)
     want = [q for x, y in pairs for q in (x // y, -((-x) // y))]
     np.testing.assert_array_equal(out, want)
+
+
+def test_what_lies_outside_narrowed_extents_stays():
+    """A load that a narrower op has read already, and that a narrower op overwrites later."""
+
+    def build(dynamic):
+        p = Program()
+        source, target = p.pointer("f32"), p.pointer("f32")
+        rows, cols, few = p.const(4), p.const(32), p.const(7)
+        a, d = (p.tile("f32", 4, 32, rows, cols) for _ in range(2))
+        for t in (a, d):
+            p.load(p.view(source, "f32", [4, 32]), t)
+        for t in (a, d):
+            p.emit(f"pto.set_validshape {t[0]}, {rows}, {few} : {t[1]}")
+        p.op("tadd", [d, d], [a])
+        one = p.name()
+        p.emit(f"{one} = pto.tgetval ins({a[0]}, {p.const(33)} : {a[1]}, index) outs : f32")
+        p.op("tadds", [a, (one, "f32")], [d])
+        p.emit(f"pto.set_validshape {d[0]}, {rows}, {cols} : {d[1]}")
+        p.store(d, p.view(target, "f32", [4, 32]))
+        return p.text(), []
+
+    x = np.arange(128, dtype=np.float32).reshape(4, 32)
+    (got,) = run_everywhere(build, [x], [np.zeros((4, 32), np.float32)])
+    want = x.copy()
+    want[:, :7] = 2 * x[:, :7] + 2 * x[1, 1]
+    np.testing.assert_array_equal(got, want)

@@ -35,7 +35,8 @@ Overlap RowGroup::overlap(const Access &a, const Access &b) const {
 /// the tile: then it will live in registers or a private row, and others may overwrite the tile.
 bool RowGroup::isHidden(int producer, mlir::Operation *after) const {
   const GroupNode &node = nodes[producer];
-  return !node.inMemory && node.op->out.tile && !model.isLiveAfter(*node.op->out.tile, after);
+  return !node.inMemory && node.op->out.tile &&
+         !model.isLiveAfter(*node.op->out.tile, after, node.op->source);
 }
 
 bool RowGroup::dependencies(GroupNode &node) const {
@@ -147,7 +148,7 @@ void RowGroup::place() {
         overwritten = overlap(op.out, nodes[k].op->out) == Overlap::Same &&
                       nodes[k].op->cols == op.cols && nodes[k].op->kind == op.kind &&
                       nodes[k].op->kind == NestKind::Map;
-      node.inMemory = !overwritten && model.isLiveAfter(*op.out.tile, last);
+      node.inMemory = !overwritten && model.isLiveAfter(*op.out.tile, last, op.source);
     }
   }
   for (int k = 0; k < count; ++k)

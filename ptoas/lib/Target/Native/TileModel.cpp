@@ -486,8 +486,13 @@ TileModel::Scan TileModel::scanRange(Block::iterator from, Block::iterator to, c
   return Scan::Continue;
 }
 
-bool TileModel::isLiveAfter(const TileInfo &tile, Operation *last) const {
+bool TileModel::isLiveAfter(const TileInfo &tile, Operation *last, Operation *write) const {
   Cover cover;
+  // Ops between the write and `last`, which the caller has looked at, may have changed its extents.
+  if (write && write != last && resized.contains(tile.validOwner))
+    for (Operation *op = write; op && op != last; op = op->getNextNode())
+      if (auto resize = dyn_cast<pto::SetValidShapeOp>(op))
+        cover.resizedSince.insert(resize.getTile());
   return tile.inBoxes || scanFrom(tile, last, cover) == Scan::Live;
 }
 

@@ -91,8 +91,9 @@ public:
   static BoxOrder boxOrder(mlir::pto::TileBufType type);
 
   /// Whether an op after `last`, in any order control flow allows, may see the bytes that the
-  /// write to `tile` left. Ops before `first` in the same block matter only through loops.
-  bool isLiveAfter(const TileInfo &tile, mlir::Operation *last) const;
+  /// write to `tile` left: by `last`, or by `write` in front of it in the same block.
+  bool isLiveAfter(const TileInfo &tile, mlir::Operation *last,
+                   mlir::Operation *write = nullptr) const;
 
 private:
   enum class Scan { Continue, Dead, Live };

@@ -322,6 +322,10 @@ static LogicalResult verifyWindow(Operation *op, TileBufType source, TileBufType
     return op->emitOpError() << "sizes must be positive, got " << sizes[0] << " and " << sizes[1];
   if (result.getElementType() != source.getElementType() || result.getSpace() != source.getSpace())
     return op->emitOpError() << "the window must have the element type and loc of its source";
+  if (result.getRows() != sizes[0] || result.getCols() != sizes[1])
+    return op->emitOpError() << "the shape of the result is " << result.getRows() << "x"
+                             << result.getCols() << ", but the sizes of the window are " << sizes[0]
+                             << "x" << sizes[1];
   int64_t limits[2] = {source.getRows(), source.getCols()};
   auto [boxRows, boxCols] = source.getBoxShape();
   int64_t boxes[2] = {boxRows, boxCols};
@@ -348,7 +352,22 @@ LogicalResult SubviewOp::verify() {
   TileBufType source = getSource().getType(), result = getResult().getType();
   if (!getValid().empty() && getValid().size() != 2)
     return emitOpError() << "valid takes two extents";
-  return verifyWindow(*this, source, result, getOffsets(), getSizes());
+  if (failed(verifyWindow(*this, source, result, getOffsets(), getSizes())))
+    return failure();
+  if (getValid().empty())
+    return success();
+  int64_t typed[2] = {result.getValidRow(), result.getValidCol()};
+  for (unsigned i = 0; i < 2; ++i) {
+    std::optional<int64_t> valid = getConstantValue(getValid()[i]);
+    StringRef what = i == 0 ? "rows" : "columns";
+    if (valid && (*valid < 0 || *valid > getSizes()[i]))
+      return emitOpError() << "valid " << what << " = " << *valid << " is not between 0 and "
+                           << getSizes()[i];
+    if (valid && !ShapedType::isDynamic(typed[i]) && *valid != typed[i])
+      return emitOpError() << "valid " << what << " = " << *valid << " but the type says "
+                           << typed[i];
+  }
+  return success();
 }
 
 LogicalResult SubsetOp::verify() {
