@@ -141,23 +141,23 @@ def test_a_small_tile_in_the_middle_of_a_large_one():
 
 
 def test_valid_parts_leave_the_rest_alone():
-    """A load of 20 x 40 elements into a tile over another one."""
+    """A load of some boxes of a tile that lies over another one."""
     p = Program("a3")
     x, y, z = (p.pointer("ui16") for _ in range(3))
     first = tile(p, "ui16", (32, 128), NZ, 0)
     name, second = (
         p.name(),
-        "!pto.tile_buf<mat, 64x64xui16, valid=20x40, blayout=col_major, slayout=row_major>",
+        "!pto.tile_buf<mat, 64x64xui16, valid=32x48, blayout=col_major, slayout=row_major>",
     )
     p.emit(f"{name} = pto.alloc_tile addr = {p.const(0, 'i64')} : {second}")
     p.load(p.view(x, "ui16", [32, 128]), first)
-    p.load(p.view(y, "ui16", [20, 40]), (name, second))
+    p.load(p.view(y, "ui16", [32, 48]), (name, second))
     p.store(first, p.view(z, "ui16", [32, 128]))
-    a, b = values(np.uint16, (32, 128)), values(np.uint16, (20, 40), 1)
+    a, b = values(np.uint16, (32, 128)), values(np.uint16, (32, 48), 1)
     memory = Memory(8192)
     memory.write(0, a, NZ)
     whole = memory.read(0, (64, 64), np.uint16, NZ).copy()
-    whole[:20, :40] = b
+    whole[:32, :48] = b
     memory.write(0, whole, NZ)
     *_, got = run(p, a, b, np.zeros((32, 128), np.uint16))
     np.testing.assert_array_equal(got, memory.read(0, (32, 128), np.uint16, NZ))
@@ -357,3 +357,98 @@ def test_boxes_that_the_tile_does_not_fill():
     )
     with pytest.raises(CompileError, match="24x16 elements of 'f32' do not fill boxes of 16x8"):
         Code(text)
+
+
+def random_program(seed: int):
+    """Loads to and stores of tiles that lie anywhere over each other, some in a loop; and what memory then holds."""
+    rng = np.random.default_rng(seed)
+    p = Program("a3")
+    source, target = p.pointer("ui8"), p.pointer("ui8")
+    size, slots = 4096, 24
+    memory = Memory(1 << 14)
+    data = rng.integers(0, 256, (slots, size), np.uint8)
+    out = np.zeros((slots, size), np.uint8)
+    shapes = {
+        1: [(32, 64), (64, 32), (64, 64)],
+        2: [(32, 32), (16, 64), (64, 16), (32, 64)],
+        4: [(16, 32), (32, 16), (32, 32)],
+    }
+    tiles = []
+    for _ in range(5):
+        bytes_ = int(rng.choice([1, 2, 4]))
+        shape = shapes[bytes_][rng.integers(len(shapes[bytes_]))]
+        order = [NZ, NZ, ZN, ZZ, NN, ND][rng.integers(6)]
+        address = int(rng.choice([0, 512, 1024, 2048]))
+        tiles.append((tile(p, BITS[bytes_], shape, order, address), bytes_, shape, order, address))
+
+    def access(pointer, slot, bytes_, shape):
+        """The slot's bytes as a matrix."""
+        name = p.name()
+        p.emit(f"{name} = pto.castptr {pointer} : !pto.ptr<ui8> -> !pto.ptr<{BITS[bytes_]}>")
+        offset = p.name()
+        p.emit(
+            f"{offset} = pto.addptr {name}, {p.const(slot * size // bytes_)} : !pto.ptr<{BITS[bytes_]}> -> !pto.ptr<{BITS[bytes_]}>"
+        )
+        return p.view(offset, BITS[bytes_], list(shape))
+
+    if seed % 2:  # all bytes, as rows
+        start = tile(p, "ui8", (128, 64), ND, 0)
+        p.load(p.view(source, "ui8", [128, 64]), start)
+        memory.bytes[:8192] = data.reshape(-1)[:8192]
+    steps, used = [], 0
+    for _ in range(12):
+        number = int(rng.integers(len(tiles)))
+        steps.append((number, bool(rng.integers(2)), used))
+        used += 1
+    cut = sorted(rng.choice(13, 2, replace=False))
+    for at, (number, load, slot) in enumerate(steps):
+        if at == cut[0]:
+            p.emit(f"scf.for %i = {p.const(0)} to {p.const(2)} step {p.const(1)} {{")
+        handle, bytes_, shape, _, _ = tiles[number]
+        if load:
+            p.load(access(source, slot, bytes_, shape), handle)
+        else:
+            p.store(handle, access(target, slot, bytes_, shape))
+        if at + 1 == cut[1]:
+            p.emit("}")
+    order_of_steps = steps[: cut[0]] + 2 * steps[cut[0] : cut[1]] + steps[cut[1] :]
+    defined = np.zeros((slots, size), bool)
+    filled = Memory(1 << 14)
+    filled.bytes[:] = 255 * (seed % 2)
+    for number, load, slot in order_of_steps:
+        _, bytes_, shape, order, address = tiles[number]
+        dtype, count = DTYPES[BITS[bytes_]], shape[0] * shape[1] * bytes_
+        if load:
+            memory.write(address, data[slot, :count].view(dtype).reshape(shape), order)
+            filled.write(address, np.full(count, 255, np.uint8).view(dtype).reshape(shape), order)
+        else:
+            out[slot, :count] = memory.read(address, shape, dtype, order).reshape(-1).view(np.uint8)
+            defined[slot, :count] = (
+                filled.read(address, shape, dtype, order).reshape(-1).view(np.uint8) == 255
+            )
+    return p, data, out, defined
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_overlaps(seed):
+    p, data, want, defined = random_program(seed)
+    for fuse in (True, False):
+        for isa in (HOST, AVX2):
+            got = np.zeros_like(want)
+            Code(p.text(), fuse=fuse, isa=isa)("f", data, got)
+            np.testing.assert_array_equal(np.where(defined, got, 0), np.where(defined, want, 0))
+
+
+def test_a_tile_that_another_has_overwritten_behind_a_loop():
+    """The load in the loop would be read in place there; behind it the tile holds what the other load has left."""
+    p = Program("a3")
+    x, y, z = (p.pointer("ui16") for _ in range(3))
+    first, second = (tile(p, "ui16", (32, 32), NZ, 512) for _ in range(2))
+    p.emit(f"scf.for %i = {p.const(0)} to {p.const(2)} step {p.const(1)} {{")
+    p.load(p.view(x, "ui16", [2, 32, 32], offsets=["%i", 0, 0], sizes=[1, 32, 32]), first)
+    p.emit("}")
+    p.load(p.view(y, "ui16", [32, 32]), second)
+    p.store(first, p.view(z, "ui16", [32, 32]))
+    a, b = values(np.uint16, (2, 32, 32)), values(np.uint16, (32, 32), 1)
+    *_, got = run(p, a, b, np.zeros((32, 32), np.uint16))
+    np.testing.assert_array_equal(got, b)

@@ -190,6 +190,7 @@ void FunctionEmitter::extendLife(RootStorage &root, mlir::Operation *op) {
 }
 
 LogicalResult FunctionEmitter::emitBlock(mlir::Block &block, bool skipTerminator) {
+  unsigned outer = madeViews.size();
   for (mlir::Operation &op : block) {
     if (skipTerminator && &op == &block.back() && op.hasTrait<mlir::OpTrait::IsTerminator>())
       break;
@@ -198,6 +199,9 @@ LogicalResult FunctionEmitter::emitBlock(mlir::Block &block, bool skipTerminator
       return failure();
   }
   flush();
+  // What is read behind the block is in the tiles themselves.
+  while (madeViews.size() > outer)
+    tileViews.erase(madeViews.pop_back_val());
   return success();
 }
 

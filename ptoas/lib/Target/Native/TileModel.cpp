@@ -365,6 +365,14 @@ bool TileModel::Cover::covers(const TileInfo &writer, const TileInfo &reader, co
   return writer.validOwner == reader.validOwner && !cover.resizedSince.contains(writer.validOwner);
 }
 
+/// Whether all bytes of the writer's tile are valid, and the other tile has no byte besides.
+static bool coversBytes(const TileInfo &writer, const TileInfo &tile) {
+  return writer.exact && tile.exact && writer.home == writer.handle && writer.root == tile.root &&
+         writer.low <= tile.low && tile.high <= writer.high && !isPacked(writer.elem) &&
+         writer.validRows.constant == writer.rows && writer.validCols.constant == writer.cols &&
+         writer.high - writer.low == writer.rows * writer.cols * bytesOf(writer.elem);
+}
+
 /// Whether a load fills the tile's valid region: the window has its extents.
 static bool fillsTile(pto::TLoadOp load, const TileInfo &tile) {
   auto part = load.getSrc().getDefiningOp<pto::PartitionViewOp>();
@@ -403,8 +411,9 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
     return Scan::Continue; // an address, no bytes
   auto sees = [&](const TileInfo &reader) {
     auto covered = [&] {
-      return llvm::any_of(cover.written,
-                          [&](const TileInfo *w) { return Cover::covers(*w, reader, cover); });
+      return llvm::any_of(cover.written, [&](const TileInfo *w) {
+        return Cover::covers(*w, reader, cover) || coversBytes(*w, reader);
+      });
     };
     if (!cover.disagreeing)
       return overlap(reader, tile) != Overlap::None && !covered();
@@ -443,7 +452,8 @@ TileModel::Scan TileModel::scanOp(Operation &op, const TileInfo &tile, Cover &co
                                                      src->second->validCols == writer.validCols))
                            return false;
                        cover.written.push_back(&writer);
-                       return writer.exact && Cover::covers(writer, tile, cover);
+                       return writer.exact &&
+                              (Cover::covers(writer, tile, cover) || coversBytes(writer, tile));
                      });
     return dead ? Scan::Dead : Scan::Continue;
   }
