@@ -234,7 +234,7 @@ private:
       unsigned column = before.size() - (before.rfind('\n') + 1) + 1;
       auto place = FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column);
       keep([&] {
-        emitError(place) << (brace.opens ? "nothing closes the '{' that opens here"
+        emitError(place) << (brace.opens ? "expected '}', nothing closes the '{' that opens here"
                                          : "this '}' closes nothing");
       });
     }
