@@ -2,7 +2,7 @@
 //
 // Takes the programs of the lit tests, damages them at random (with a fixed seed),
 // and sends them through the parser, the verifier, the module checks and the
-// printer. Any verdict is fine; a crash or a hang is not.
+// printer. Any verdict is fine, with a message at a place when it is bad; a crash or a hang is not.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Diagnostics.h"
@@ -114,7 +114,18 @@ TEST(MutationTest, DamagedProgramsAreReported) {
     // A fresh context now and then, so that types made by damaged programs do not pile up.
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     context.allowUnregisteredDialects();
-    ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+    unsigned errors = 0;
+    ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return success();
+      ++errors;
+      auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
+      EXPECT_TRUE(place && place.getLine()) << diagnostic.str();
+      // Not MLIR's way to speak: who wrote the text need not know it.
+      for (const char *jargon : {"SSA", "custom op"})
+        EXPECT_EQ(diagnostic.str().find(jargon), std::string::npos) << diagnostic.str();
+      return success();
+    });
     for (const std::string &program : programs) {
       Tokens tokens = tokenize(program);
       for (unsigned n = 1 + random() % 3; n && tokens.size() > 1; --n)
@@ -125,9 +136,11 @@ TEST(MutationTest, DamagedProgramsAreReported) {
       ptoas::AssemblerOptions options;
       options.level = 2 + round % 2;
       SCOPED_TRACE(text);
+      errors = 0;
       OwningOpRef<ModuleOp> module = ptoas::parseModule(sources, context, options);
       if (!module || failed(ptoas::checkModule(*module, options))) {
         ++rejected;
+        EXPECT_GT(errors, 0u) << "rejected without a word";
         continue;
       }
       ++accepted;

@@ -77,6 +77,7 @@ static constexpr Row kRows[] = {
     {"expected ':' and type for SSA operand", "expected ':' and the type of the value"},
     {"expected valid keyword( or string)?", "expected a word, got \\w"},
     {"expected non-function type", "expected a type, got \\w"},
+    {"expected '(.*)' in attribute dictionary", "expected '\\1' behind the attributes"},
     {"expected attribute value", "expected the value of an attribute, got \\w"},
     {"expected valid '@'-identifier for symbol name",
      "expected the name of a function, such as @kernel"},
@@ -136,6 +137,7 @@ static constexpr Row kRows[] = {
     {"invalid kind of attribute specified", "the attribute \\w is not of the kind expected here"},
     {"invalid kind of type specified: expected builtin\\.(.*), but found '(.*)'",
      "expected a type of the kind '\\1', got '\\2'"},
+    {"requires attribute '(.*)_'", "requires attribute '\\1'"}, // a word of C++: auto
     {"invalid predicate attribute specification: \"(.*)\"", "unknown predicate '\\1'"},
     {"expected string or keyword containing one of the following enum values for attribute '(.*)' "
      "\\[(.*)\\]",
@@ -165,6 +167,7 @@ static constexpr Row kRows[] = {
     {"required by region isolation constraints", "of this function"},
     {"Available dialects: .*", ""},
     {"see current operation: .*", ""},
+    {"region branch point", ""},
 };
 
 // "no operation is called 'pto.tad' here; did you mean 'pto.tadd'?"
@@ -238,7 +241,12 @@ std::string ptoas::plainWords(StringRef message, StringRef word, MLIRContext &co
       head.clear();
     return head + fill(plain, groups, shown);
   }
-  return head + message.str();
+  // Without a row at least the word goes that stands for nothing in the text.
+  std::string rest = message.str();
+  for (StringRef jargon : {"SSA value name", "SSA value", "SSA name", "SSA operand"})
+    for (size_t at; (at = rest.find(jargon)) != std::string::npos;)
+      rest.replace(at, jargon.size(), "value");
+  return head + rest;
 }
 
 // The name, number or sign that stands at or behind `offset`. What is missing at the start of a

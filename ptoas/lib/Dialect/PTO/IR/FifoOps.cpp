@@ -47,7 +47,7 @@ LogicalResult ReserveBufferOp::verify() {
     function->walk([&](ReserveBufferOp other) {
       if (other == *this)
         return WalkResult::interrupt();
-      repeats |= other.getName() == getName();
+      repeats |= other.getNameAttr() == getNameAttr(); // may be missing, which its op reports
       return WalkResult::advance();
     });
   if (repeats)
@@ -61,7 +61,7 @@ LogicalResult ImportReservedBufferOp::verifySymbolUses(SymbolTableCollection &sy
   if (!function)
     return emitOpError() << "peer function '@" << getPeerFunc() << "' does not exist";
   bool found = false;
-  function->walk([&](ReserveBufferOp reserve) { found |= reserve.getName() == getName(); });
+  function->walk([&](ReserveBufferOp reserve) { found |= reserve.getNameAttr() == getNameAttr(); });
   if (!found && !function.isExternal())
     return emitOpError() << "function '@" << getPeerFunc() << "' reserves no buffer named \""
                          << getName() << "\"";
