@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools_of_tree import ROOT
+from tools_of_tree import ROOT, tool
 
 sys.path.insert(0, str(ROOT / "ptoas/python"))
 sys.path.insert(0, str(ROOT / "tools"))
@@ -172,16 +172,20 @@ def scaled(arch: str = "a3") -> ptoas.Builder:
     return module
 
 
-def test_a_built_kernel_runs():
+def test_a_built_kernel_runs(tmp_path):
     numpy = pytest.importorskip("numpy")
-    runtime = pytest.importorskip("pypto.runtime")
     kernel = scaled().finish()
     kernel.check(level=2, insert_sync=True)
     assert "pto.set_flag" in kernel.text() and "pto.alloc_tile addr = " in kernel.text()
     x = numpy.arange(48 * 64, dtype=numpy.float32).reshape(48, 64)
-    y = numpy.zeros_like(x)
-    runtime.run_pto(scaled().finish().text(), x, y, 48)
-    numpy.testing.assert_array_equal(y, 2 * x + 1)
+    files = {name: tmp_path / f"{name}.npy" for name in "xy"}
+    for file in files.values():
+        numpy.save(file, x)
+    module = tmp_path / "scaled.pto"
+    module.write_text(kernel.text())
+    arguments = ["--arg", files["x"], "--out", files["y"], "--arg", "48"]
+    subprocess.run([tool("pto-run"), module, *arguments], check=True)
+    numpy.testing.assert_array_equal(numpy.load(files["y"]), 2 * x + 1)
 
 
 def test_loops_branches_and_scalars():

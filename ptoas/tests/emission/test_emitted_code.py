@@ -1,7 +1,7 @@
 """Emitted C++ is C++: it compiles against the declarations there, and is formatted.
 
-The modules are the golden tests of ptoas/test/emission, the kernels of ptoas/tests/kernels, those that pypto makes of
-its examples, and, where they lie beside the tree, the conformance cases. All files of a test go through one compiler
+The modules are the golden tests of ptoas/test/emission, the kernels of ptoas/tests/kernels, and, where they lie beside
+the tree, the conformance cases. All files of a test go through one compiler
 process, each in its namespace.
 """
 
@@ -13,7 +13,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -163,58 +162,27 @@ def test_kernels_of_the_tests(tmp_path, level):
     check(tmp_path, [job[2] for job in jobs])
 
 
-# Texts whose tiles the assembler places.
-EXAMPLE = """
-import importlib, sys
-sys.path.insert(0, {examples!r})
-from pypto.enums import MemoryPlanner
-from pypto.ir.artifact_metadata import ArtifactExecutionMode
-from pypto.ir.compile import _compile_artifact
-for name in {names!r}:
-    for number, program in enumerate(importlib.import_module(name).PROGRAMS):
-        if hasattr(program.entry, "artifact_request"):
-            _compile_artifact(
-                program.entry, *program.inputs(), contract=ArtifactExecutionMode.PROGRAM, platform="a2a3sim",
-                output_dir=f"{folder}/{{name}}_{{number}}", memory_planner=MemoryPlanner.PTOAS)
-"""
-
-
-def test_kernels_of_pypto(tmp_path):
-    """What the compiler hands to the assembler, at level2 and, with the planned addresses, at level3."""
-    pytest.importorskip("torch")
-    names = ["01_hello_world", "03_activations", "07_matmul_moves"]
-    texts = tmp_path / "texts"
-    code = EXAMPLE.format(examples=str(ROOT / "examples"), names=names, folder=texts)
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)
-    kernels = sorted(texts.rglob("*.pto"))
-    assert len(kernels) >= 3
-    jobs, placed = [], []
-    for n, kernel in enumerate(kernels):
-        jobs.append((kernel, ["--enable-insert-sync"], tmp_path / f"{n}_{kernel.stem}.cpp"))
-        third = tmp_path / f"{n}_{kernel.stem}.level3.pto"
-        flags = ["--enable-insert-sync", f"--pto-seam-ir-file={third}"]
-        placed.append((kernel, flags, tmp_path / f"{n}_{kernel.stem}.seam.cpp"))
-    emit_all(jobs)
-    emit_all(placed)
-    third = [
-        (
-            tmp_path / f"{job[2].stem}.level3.pto",
-            ["--pto-level=level3"],
-            job[2].with_suffix(".3.cpp"),
-        )
-        for job in jobs
-    ]
-    emit_all(third)
-    check(tmp_path, [job[2] for job in jobs + third])
-    # The module with addresses and flags is the same program: only the drain at the end is an option.
-    for (_, _, second), (_, _, written) in zip(jobs, third, strict=True):
-        lines = second.read_text().splitlines(keepends=True)
+def test_the_module_with_addresses_and_flags_is_the_same_program(tmp_path):
+    """What the passes make of a level2 module, written out and assembled at level3, gives the same C++."""
+    kernels = sorted((ROOT / "ptoas/tests/kernels/level2").glob("*.pto"))
+    seams = [(k, tmp_path / f"{k.stem}.pto") for k in kernels]
+    flags = ["--enable-insert-sync"]
+    emit_all(
+        [
+            (k, [*flags, f"--pto-seam-ir-file={seam}"], tmp_path / f"{k.stem}.2.cpp")
+            for k, seam in seams
+        ]
+    )
+    emit_all([(seam, ["--pto-level=level3"], tmp_path / f"{k.stem}.3.cpp") for k, seam in seams])
+    for kernel in kernels:
+        lines = (tmp_path / f"{kernel.stem}.2.cpp").read_text().splitlines(keepends=True)
+        # Only the drain at the end is an option.
         kept = [
             line
             for line in lines
             if "ptoas_auto_sync_tail(PTOAutoSync" not in line or "mode" in line
         ]
-        assert "".join(kept) == written.read_text()
+        assert "".join(kept) == (tmp_path / f"{kernel.stem}.3.cpp").read_text(), kernel
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="the conformance cases are not beside this tree")
