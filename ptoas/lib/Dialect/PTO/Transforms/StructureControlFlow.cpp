@@ -40,6 +40,22 @@ struct Lifting : ControlFlowToSCFTransformation {
 };
 } // namespace
 
+// Blocks and cases become conditions in conditions, and whoever walks them calls itself once per
+// level.
+constexpr size_t kMaxLevels = 1000;
+
+static bool nestsTooDeep(Operation *op) {
+  size_t levels = 0;
+  for (; op && levels <= kMaxLevels; op = op->getParentOp()) {
+    if (auto choice = dyn_cast<scf::IndexSwitchOp>(op))
+      levels += choice.getCases().size();
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        levels += region.getBlocks().size() - 1;
+  }
+  return levels > kMaxLevels;
+}
+
 static LogicalResult lift(Region &region, Operation *around) {
   if (region.empty() || region.hasOneBlock())
     return success();
@@ -85,6 +101,17 @@ namespace {
 struct StructureControlFlow : mlir::pto::impl::StructureControlFlowBase<StructureControlFlow> {
   void runOnOperation() override {
     bool failedAny = false;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isa<scf::ExecuteRegionOp, scf::IndexSwitchOp, FunctionOpInterface>(op) ||
+          !nestsTooDeep(op))
+        return WalkResult::advance();
+      op->emitError() << "the blocks and cases here would become more than " << kMaxLevels
+                      << " conditions inside each other; divide them over several functions";
+      failedAny = true;
+      return WalkResult::skip();
+    });
+    if (failedAny)
+      return signalPassFailure();
     getOperation().walk([&](Operation *op) {
       if (isa<scf::ExecuteRegionOp>(op) || isa<FunctionOpInterface>(op))
         for (Region &region : op->getRegions())
