@@ -32,9 +32,9 @@ const char *pto_module_ops(pto_module *module);
  * or the messages. */
 const char *pto_module_check(pto_module *module, unsigned level, int insert_sync);
 
-/* Building (requests and answers are JSON; an answer with "error" holds the messages, and nothing was
- * built). A new module is empty, and what is built goes into its body. Numbers of values and ops
- * hold until pto_build_finish. `arch` is "a2", "a3" or "a5". */
+/* Building (requests and answers are JSON; an answer with "error" holds the messages, and nothing
+ * was built). A new module is empty, and what is built goes into its body. Numbers of values and
+ * ops hold until pto_build_finish. `arch` is "a2", "a3" or "a5". */
 pto_module *pto_module_new(const char *arch);
 /* {"name": op, "operands": [value], "types": [text] (absent: inferred), "attributes": {name: text},
  * "regions": count, "location": [file, line, column]} -> {"op": number, "results": [{"number",

@@ -113,6 +113,13 @@ static LogicalResult inferTypes(const Request &request, OperationState &state) {
   auto *inference = info.getInterface<InferTypeOpInterface>();
   if (!inference)
     return success();
+  auto refuse = [&](StringRef why) {
+    return request.fail() << "'" << state.name.getStringRef() << "' op " << why
+                          << "; give the types of its results";
+  };
+  // Those of memref look at operands that nobody has checked yet.
+  if (state.name.getDialectNamespace() == "memref")
+    return refuse("does not infer types");
   DictionaryAttr attributes = state.attributes.getDictionary(&request.handle.context);
   SmallVector<std::max_align_t> storage(
       llvm::divideCeil(info.getOpPropertyByteSize(), sizeof(std::max_align_t)));
@@ -126,8 +133,10 @@ static LogicalResult inferTypes(const Request &request, OperationState &state) {
   if (properties && failed(info.setOpPropertiesFromAttribute(state.name, properties, attributes,
                                                              [&] { return request.fail(); })))
     return failure();
-  return inference->inferReturnTypes(&request.handle.context, state.location, state.operands,
-                                     attributes, properties, {}, state.types);
+  if (failed(inference->inferReturnTypes(&request.handle.context, state.location, state.operands,
+                                         attributes, properties, {}, state.types)))
+    return refuse("has operands or attributes that tell no types");
+  return success();
 }
 
 /// The op of the request, behind what has been built, or null with an error.
@@ -139,6 +148,12 @@ static Operation *build(const Request &request) {
   auto info = state.name.getRegisteredInfo();
   if (!info)
     return request.fail() << "there is no op '" << name << "'", nullptr;
+  constexpr int64_t kMaxRegions = 1000;
+  int64_t regions = request.fields.getInteger("regions").value_or(0);
+  if (regions < 0 || regions > kMaxRegions)
+    return request.fail() << "'" << name << "' op has 0 to " << kMaxRegions << " regions, not "
+                          << regions,
+           nullptr;
   SmallVector<Value> operands;
   if (failed(request.operands(operands)) || failed(request.attributes(state.attributes)))
     return nullptr;
@@ -155,7 +170,6 @@ static Operation *build(const Request &request) {
   } else if (failed(inferTypes(request, state))) {
     return nullptr;
   }
-  int64_t regions = request.fields.getInteger("regions").value_or(0);
   for (int64_t i = 0; i < regions; ++i)
     state.addRegion();
   Operation *op = Operation::create(state);

@@ -166,7 +166,7 @@ class Builder:
         if problem := _library.pto_module_problem(self._module._handle):
             self._module = None
             raise Error(problem.decode().rstrip())
-        self._regions: list[int] = []  # open ones, by number of their ops
+        self._with_regions: int | None = None  # number of the op of `op` whose regions are filled
         self._last = ""  # name of the op that was built last
         self._constants: list[dict[tuple[str, str], Value]] = [{}]
         self._tokens: list = []
@@ -288,7 +288,7 @@ def op(
     builder = _builder()
     number, results = builder._build(name, operands, attributes or {}, types, regions)
     if regions:
-        builder._regions = [number]
+        builder._with_regions = number
     return results
 
 
@@ -296,12 +296,12 @@ def op(
 def region(index: int = 0, arguments: Sequence[str] = ()) -> Iterator[list[Value]]:
     """Region `index` of the op with regions that was built last; gives the arguments of its block."""
     builder = _builder()
-    if not builder._regions:
+    number = builder._with_regions
+    if number is None:
         raise ValueError("no op with regions has been built")
-    number = builder._regions[0]
     with builder._inside(number, index, arguments) as values:
         yield values
-    builder._regions = [number]
+    builder._with_regions = number
 
 
 def _float_text(value: float, type: str) -> str:
