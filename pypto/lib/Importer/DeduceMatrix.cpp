@@ -195,6 +195,14 @@ bool Walker::deduceMatmulMx(Bound &bound, const Val &l, const Val &r, std::vecto
       !matrix("lhs_scale", ls, "FP8E8M0", ls.dtype == DType::FP8E8M0) ||
       !matrix("rhs_scale", rs, "FP8E8M0", rs.dtype == DType::FP8E8M0))
     return false;
+  for (auto [name, operand] : {std::pair("lhs", &l), std::pair("rhs", &r)})
+    if (!operand->shape[0].isConstant() || !operand->shape[1].isConstant()) {
+      invalid(bound.at(name),
+              function + ": '" + name + "' is [" + print(operand->shape) +
+                  "], its extents must be known",
+              "load windows of known extents");
+      return false;
+    }
   int64_t rows = l.shape[0].constant, inner = l.shape[1].constant, cols = r.shape[1].constant;
   if (r.shape[0] != Affine(inner)) {
     invalid(*bound.call, function + ": inner extents differ, lhs is [" + print(l.shape) +

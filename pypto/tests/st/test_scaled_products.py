@@ -200,6 +200,22 @@ def odd_window(
     return y
 
 
+M = pl.dynamic("M")
+
+
+@pl.jit
+def open_extents(
+    a: pl.Tensor[[M, 64], F8],
+    sa: pl.Tensor[[M, 2], E8, pl.MX_A_ZZ],
+    b: pl.Tensor[[64, 32], F8],
+    sb: pl.Tensor[[2, 32], E8, pl.MX_B_NN],
+    y: pl.Out[pl.Tensor[[M, 32], F32]],
+):
+    with pl.at(level=CORE):
+        y = pl.store(pl.matmul_mx(a, sa, b, sb), [0, 0], y)
+    return y
+
+
 def floats(kind):
     return lambda *shape: torch.zeros(shape).to(kind)
 
@@ -235,6 +251,12 @@ ERRORS = [
         lambda: (E8T(32, 4), F8T(32, 64), F8T(64, 32), E8T(2, 32), torch.zeros(16, 32)),
         InvalidOperationError,
         "a window of an MX_A_ZZ tensor starts at a row that is not known to be a multiple of 16",
+    ),
+    (
+        open_extents,
+        lambda: (F8T(16, 64), E8T(16, 2), F8T(64, 32), E8T(2, 32), torch.zeros(16, 32)),
+        InvalidOperationError,
+        r"'lhs' is \[.*, 64\], its extents must be known",
     ),
 ]
 
