@@ -13,7 +13,12 @@ import pytest
 from scenes import build
 
 PLATFORM = "a2a3sim"
-ENTRIES = {"held": "timing", "logging": "data", "throwing_kernel": "data"}
+ENTRIES = {
+    "held": "timing",
+    "held_then_counted": "timing",
+    "logging": "data",
+    "throwing_kernel": "data",
+}
 
 PRELUDE = """
 import atexit, gc, sys, threading, time, types, weakref
@@ -204,19 +209,18 @@ print(done.wait(60), later.done)
 def test_close_waits_for_a_run_on_another_thread(program):
     out, err = program("""
 w = started()
-held = w.register(chip("held"))
-inside = threading.Event()
+counted = w.register(chip("held_then_counted"))
+cells = np.zeros(2, np.int32)
 def work():
-    inside.set()
-    w.run(held, args(gate))
+    w.run(counted, args(cells))
     print("ran", flush=True)
 thread = threading.Thread(target=work)
 thread.start()
-inside.wait()
-time.sleep(0.2)
-threading.Timer(0.2, lambda: gate.fill(1)).start()
+while cells[1] == 0:  # until the run is in progress
+    time.sleep(0.001)
+threading.Timer(0.2, lambda: cells[:1].fill(1)).start()
 w.close()
-assert gate[0] == 1
+assert cells.tolist() == [1, 2], cells
 thread.join()
 """)
     assert (out, err) == ("ran\n", "")

@@ -104,6 +104,8 @@ def test_handles_are_checked(worker):
         ({"threads": "x"}, "threads is 'x'; it must be 0 .* to 200"),
         ({"threads": 201}, "threads is 201"),
         ({"enable_sdma": 1}, "enable_sdma is 1; True or False"),
+        ({"device_ids": 5}, "device_ids is 5; a list of ids"),
+        ({"heap_ring_size": "x"}, "heap_ring_size is 'x'; it must be positive"),
         ({"workspace_budget_bytes": "x"}, "workspace_budget_bytes is 'x'; at least 1024"),
     ],
 )

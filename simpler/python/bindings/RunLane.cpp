@@ -167,17 +167,16 @@ std::shared_ptr<RunLane> RunLane::create(const std::string &platform, int32_t th
 }
 
 RunLane::RunLane(const std::string &platform, int32_t threads, bool hostBuildGraph)
-    : worker_(simpler_worker_create(platform.c_str(), threads)), hostBuildGraph_(hostBuildGraph),
-      owner_(getpid()) {
-  if (!worker_)
+    : hostBuildGraph_(hostBuildGraph), owner_(getpid()) {
+  SimplerWorker *worker = simpler_worker_create(platform.c_str(), threads);
+  if (!worker)
     throw nb::value_error(simpler_last_error());
+  worker_.reset(worker, simpler_worker_destroy);
 }
 
 RunLane::~RunLane() {
   if (thread_.joinable()) // of the process that has forked this one: it is not here
     new std::thread(std::move(thread_));
-  if (worker_)
-    simpler_worker_destroy(worker_);
 }
 
 void RunLane::close() {
@@ -187,11 +186,9 @@ void RunLane::close() {
   closing_ = true;
   changed_.notify_all();
   await(lock, [this] { return queue_.empty() && !busy_ && !direct_; });
-  SimplerWorker *worker = std::exchange(worker_, nullptr);
+  std::shared_ptr<SimplerWorker> worker = std::move(worker_);
   lock.unlock();
   endThread();
-  if (worker)
-    simpler_worker_destroy(worker);
 }
 
 /// Nothing is queued, and nothing will be.
@@ -288,21 +285,26 @@ void RunLane::drain() {
   await(lock, [this] { return !busy_ && queue_.empty(); });
 }
 
-void RunLane::interrupt() {
+std::shared_ptr<SimplerWorker> RunLane::held() {
   std::lock_guard lock(mutex_);
-  if (worker_)
-    simpler_worker_interrupt(worker_);
+  return worker_;
+}
+
+void RunLane::interrupt() {
+  if (auto worker = held())
+    simpler_worker_interrupt(worker.get());
 }
 
 void RunLane::traceStart() {
-  if (worker_)
-    simpler_trace_start(worker_);
+  if (auto worker = held())
+    simpler_trace_start(worker.get());
 }
 
 void RunLane::traceWrite(const std::string &path) {
-  if (!worker_)
+  auto worker = held();
+  if (!worker)
     throw std::runtime_error("trace_write: the lane is closed");
-  if (simpler_trace_write(worker_, path.c_str()))
+  if (simpler_trace_write(worker.get(), path.c_str()))
     throw nb::value_error(simpler_last_error());
 }
 
@@ -319,7 +321,7 @@ int32_t RunLane::execute(const Loaded &callable, const std::vector<ChipTensor> &
   options.timing = hostTraceEnabled();
   options.interrupts = interrupts;
   options.cancelled = cancelled;
-  int32_t status = simpler_callable_run(worker_, callable.callable, tensors.data(),
+  int32_t status = simpler_callable_run(worker_.get(), callable.callable, tensors.data(),
                                         static_cast<int32_t>(tensors.size()), scalars.data(),
                                         static_cast<int32_t>(scalars.size()), &options);
   if (status)
@@ -344,12 +346,13 @@ void RunLane::run(std::shared_ptr<Loaded> callable, TaskArgs &args, const CallCo
   tensors.reserve(args.tensors.size());
   for (const HostTensor &t : args.tensors)
     tensors.push_back(t.chip);
-  if (!worker_)
+  auto worker = held();
+  if (!worker)
     throw std::runtime_error("Worker.run: the worker is CLOSED, it must be READY");
   std::string message;
   int32_t status;
   {
-    InterruptScope interruptible(worker_);
+    InterruptScope interruptible(worker.get());
     if (PyErr_CheckSignals() != 0) // Ctrl-C before the scope: the run would not see it
       throw nb::python_error();
     GilRelease release;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -75,7 +76,7 @@ public:
   void traceWrite(const std::string &path);
   /// Waits for all runs, calls back, and ends the device. GIL not held.
   void close();
-  SimplerWorker *worker() const { return worker_; }
+  SimplerWorker *worker() const { return worker_.get(); }
 
   /// At the interpreter's exit, GIL held: submitted runs end and call back, then no thread of a
   /// lane asks for the GIL any more. Ctrl-C stops them.
@@ -99,8 +100,11 @@ private:
   void endThread();
   static RunLane *current();
 
+  /// For callers that another thread's close must not take it from; null: closed.
+  std::shared_ptr<SimplerWorker> held();
+
   std::weak_ptr<RunLane> self_;
-  SimplerWorker *worker_;
+  std::shared_ptr<SimplerWorker> worker_;
   const bool hostBuildGraph_;
   const int owner_; // process
   std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
@@ -57,7 +58,8 @@ def _is_int(value: Any) -> bool:
 def _check_children(config: dict[str, Any]) -> None:
     """device_ids, num_sub_workers, and what times and sizes go with them."""
     devices, subs = config["device_ids"], config["num_sub_workers"]
-    if isinstance(devices, (str, bytes)) or not all(type(d) is int and d >= 0 for d in devices):
+    is_list = isinstance(devices, Iterable) and not isinstance(devices, (str, bytes))
+    if not is_list or not all(type(d) is int and d >= 0 for d in devices):
         raise ValueError(f"Worker: device_ids is {devices!r}; a list of ids, each 0 or more")
     if len(set(devices)) != len(devices):
         raise ValueError(f"Worker: device_ids {list(devices)} names a device twice")
@@ -65,5 +67,7 @@ def _check_children(config: dict[str, Any]) -> None:
         raise ValueError(f"Worker: num_sub_workers is {subs!r}; a number, 0 or more")
     for key in ("heap_ring_size", "startup_timeout_s", "py_control_timeout_s"):
         value = config[key]
-        if value is not None and (isinstance(value, bool) or not value > 0):
+        if value is None:
+            continue
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not value > 0:
             raise ValueError(f"Worker: {key} is {value!r}; it must be positive")
