@@ -73,7 +73,8 @@ TEST_F(NpyTest, SaysWhatIsWrong) {
   std::ofstream(path) << "hello, this is not an array";
   EXPECT_NE(problem().find("is not a .npy file"), std::string::npos);
   write("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }\n", "abcd");
-  EXPECT_NE(problem().find("must be in C order"), std::string::npos);
+  EXPECT_NE(problem().find("is in Fortran order; save numpy.ascontiguousarray(x)"),
+            std::string::npos);
   write("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd");
   EXPECT_NE(problem().find("element type '>f4' is not supported"), std::string::npos);
   write("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", "abcd");

@@ -144,12 +144,15 @@ module attributes {pto.target_arch = "a2a3"} {
 
   // A wait in one branch says nothing about the other.
   // CHECK-LABEL: func.func @branch
-  // CHECK: scf.if
-  // CHECK: pto.set_flag[<PIPE_MTE2>, <PIPE_V>
-  // CHECK: pto.texp
-  // CHECK: }
-  // CHECK: pto.set_flag[<PIPE_MTE2>, <PIPE_V>
-  // CHECK: pto.tabs
+  // CHECK: pto.tload
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID1>]
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.texp
+  // CHECK-NEXT: }
+  // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID1>]
+  // CHECK-NEXT: pto.tabs
   func.func @branch(%x: !P, %c: i1) {
     %a = pto.alloc_tile : !V
     %b = pto.alloc_tile : !V
