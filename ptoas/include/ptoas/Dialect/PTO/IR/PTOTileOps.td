@@ -498,8 +498,8 @@ def PTO_TColSumOp : PTO_TileOp<"tcolsum", "TCOLSUM", "PIPE_V",
      PTO_Rule<"NoBox", "src dst">, PTO_Rule<"NonEmpty", "src">],
     (ins OptionalAttr<BoolAttr>:$isBinary), "checkTColSum", Both, 1> {
   let summary = "Sum of each column.";
-  let notes = "Row after row, each sum rounded; with isBinary in pairs: rows 2i and 2i + 1, then the same of these sums, where a last row "
-              "without a partner goes into the first pair on A2/A3, into the last one on A5. " # NothingNote;
+  let notes = !strconcat("Row after row, each sum rounded; with isBinary in pairs: rows 2i and 2i + 1, then the same of these sums, where a "
+                         "last row without a partner goes into the first pair on A2/A3, into the last one on A5. ", NothingNote);
   let equation = "dst[0, j] = sum_i src[i, j]";
 }
 def PTO_TColMaxOp : PTO_ColReduce<"tcolmax", E_N4_I8_BF> {
