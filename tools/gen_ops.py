@@ -48,8 +48,8 @@ KINDS = {
 HEADER = '''"""A function for each op of the `pto` dialect, written from the op records by tools/gen_ops.py; do not edit.
 
 Operands stand in the order of the record, optional ones and attributes are named. Tiles and views are values;
-a Python number is a constant of type `index`, or of the element type of the op's tile where the op takes a
-scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
+a Python number is a constant of type `index`, `i64` for an address, or the element type of the op's tile where
+the op takes a scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
 which gives its results. docs/isa has a page for each op.
 """
 
@@ -115,6 +115,8 @@ def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> 
     base = records.get(record["baseType"]) if record.get("baseType") else record
     if base["!name"] == "Index":
         found.kind = "i"
+    elif base["!name"] == "I64":
+        found.kind = "a"
     elif base["!name"] == "PTO_AnyScalar":
         # Offsets of moves are scalars of any type in the record; only values have the tile's.
         tile_op = "tileOperands" in op

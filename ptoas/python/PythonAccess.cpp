@@ -3,6 +3,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "ptoas/Driver/Assembler.h"
 #include "ptoas/Driver/Bytecode.h"
+#include "ptoas/Target/Cpp/Cpp.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/ScopedPrinter.h"
 
@@ -131,10 +132,12 @@ PTO_API const char *pto_module_ops(pto_module *handle) {
   return handle->result.c_str();
 }
 
-PTO_API const char *pto_module_check(pto_module *handle, unsigned level, int insertSync) {
+PTO_API const char *pto_module_check(pto_module *handle, unsigned level, int insertSync,
+                                     int verifySync) {
   ptoas::AssemblerOptions options;
   options.level = level;
   options.insertSync = insertSync != 0;
+  options.verifySync = verifySync != 0;
   bool good = false;
   handle->result =
       handle->collect([&] { good = succeeded(ptoas::checkModule(*handle->module, options)); });
@@ -142,6 +145,23 @@ PTO_API const char *pto_module_check(pto_module *handle, unsigned level, int ins
     handle->result.clear();
   else if (handle->result.empty())
     handle->result = "the module breaks a rule of its level\n";
+  return handle->result.c_str();
+}
+
+PTO_API const char *pto_module_cpp(pto_module *handle, int drain, int locations) {
+  ptoas::cpp::Options options;
+  options.syncTail = drain != 0;
+  options.sourceLocations = locations != 0;
+  FailureOr<std::string> source = failure();
+  handle->problem =
+      handle->collect([&] { source = ptoas::cpp::emitModule(*handle->module, options); });
+  if (failed(source)) {
+    if (handle->problem.empty())
+      handle->problem = "the module has no C++\n";
+    return nullptr;
+  }
+  handle->problem.clear();
+  handle->result = std::move(*source);
   return handle->result.c_str();
 }
 

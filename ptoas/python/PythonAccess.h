@@ -28,9 +28,12 @@ const char *pto_module_bytecode(pto_module *module, size_t *size);
 /* All ops as JSON: name, location, attributes (texts), operands and results (numbers of values),
  * regions of blocks of ops; and the types of the values by number. */
 const char *pto_module_ops(pto_module *module);
-/* Checks the module at a level (1 to 3); inserts flags and, below level 3, addresses if asked. ""
- * or the messages. */
-const char *pto_module_check(pto_module *module, unsigned level, int insert_sync);
+/* Checks the module at a level (1 to 3); inserts flags and, below level 3, addresses if asked, and
+ * reports instructions without an order if asked. "" or the messages. */
+const char *pto_module_check(pto_module *module, unsigned level, int insert_sync, int verify_sync);
+/* The C++ of a checked module, with a drain of the queues at the end (for inserted flags) and the
+ * places of the ops if asked. Null with pto_module_problem set if it has none. */
+const char *pto_module_cpp(pto_module *module, int drain, int locations);
 
 /* Building (requests and answers are JSON; an answer with "error" holds the messages, and nothing
  * was built). A new module is empty, and what is built goes into its body. Numbers of values and

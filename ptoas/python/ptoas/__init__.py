@@ -4,7 +4,7 @@
     for op in module.walk():
         print(op.name, op.location, op.attributes, [v.type for v in op.operands])
     module.check(level=2, insert_sync=True)       # verifies, places tiles, inserts flags
-    module.text(); module.bytecode()
+    module.text(); module.bytecode(); module.cpp()
 
 Modules are built from Python with `ptoas.Builder`, see ptoas/build.py.
 
@@ -35,7 +35,12 @@ for _name, _result, _arguments in (
     ("pto_module_text", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_int)),
     ("pto_module_bytecode", ctypes.c_void_p, (ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t))),
     ("pto_module_ops", ctypes.c_char_p, (ctypes.c_void_p,)),
-    ("pto_module_check", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_uint, ctypes.c_int)),
+    (
+        "pto_module_check",
+        ctypes.c_char_p,
+        (ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int),
+    ),
+    ("pto_module_cpp", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_int, ctypes.c_int)),
     ("pto_enums", ctypes.c_char_p, ()),
     ("pto_module_new", ctypes.c_void_p, (ctypes.c_char_p,)),
     ("pto_build_op", ctypes.c_char_p, (ctypes.c_void_p, ctypes.c_char_p)),
@@ -90,6 +95,7 @@ class Module:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
+        self._drain = False  # flags were inserted
 
     @staticmethod
     def parse(source: str | bytes, name: str = "<module>", arch: str = "") -> Module:
@@ -123,14 +129,27 @@ class Module:
         data = _library.pto_module_bytecode(self._handle, ctypes.byref(size))
         return ctypes.string_at(data, size.value)
 
-    def check(self, level: int = 2, insert_sync: bool = False) -> None:
+    def check(self, level: int = 2, insert_sync: bool = False, verify_sync: bool = False) -> None:
         """Checks levels, layouts, FIFOs and memory; with `insert_sync` it inserts flags as well, and
-        below level 3 addresses. The module changes accordingly."""
+        below level 3 addresses; with `verify_sync` it reports instructions without an order. The module
+        changes accordingly."""
         if not isinstance(level, int) or level not in (1, 2, 3):
             raise ValueError(f"level must be 1, 2 or 3, got {level!r}")
-        problem = _library.pto_module_check(self._handle, level, bool(insert_sync))
+        problem = _library.pto_module_check(
+            self._handle, level, bool(insert_sync), bool(verify_sync)
+        )
         if problem:
             raise Error(problem.decode(errors="replace").rstrip())
+        self._drain = bool(insert_sync)
+
+    def cpp(self, locations: bool = False) -> str:
+        """C++ on the tile instruction headers, as `ptoas` writes it, of a module that has been checked;
+        with `locations` a comment says where each op stands."""
+        text = _library.pto_module_cpp(self._handle, self._drain, bool(locations))
+        if text is None:
+            problem = _library.pto_module_problem(self._handle)
+            raise Error(problem.decode(errors="replace").rstrip())
+        return text.decode()
 
     @property
     def operation(self) -> Operation:

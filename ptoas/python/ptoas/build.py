@@ -151,6 +151,9 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("a value is known when the kernel runs; a branch on it is ptoas.build.if_")
 
+    def __index__(self) -> int:
+        raise TypeError("a value is known when the kernel runs; a loop over it is ptoas.build.for_")
+
     def cast(self, type: str) -> Value:
         """Between `index` and integers."""
         return op("arith.index_cast", [self], types=[type])[0]
@@ -448,10 +451,11 @@ def _build_op(
     results: Sequence[str | None],
     regions: int = 0,
 ) -> tuple[int, list[Value]]:
-    """`kinds`: a letter per group: i(ndex), s(calar of the tile's element type), v(alue)."""
+    """`kinds`: a letter per group: i(ndex), a(ddress, i64), s(calar of the tile's element type),
+    v(alue)."""
     builder = _builder()
     flat = [v for g in groups for v in (g if isinstance(g, (list, tuple)) else [g])]
-    numbers = {"i": "index", "s": _element_of(flat)}
+    numbers = {"i": "index", "a": "i64", "s": _element_of(flat)}
     operands: list[list[Value]] = []
     for group, kind in zip(groups, kinds, strict=True):
         several = group if isinstance(group, (list, tuple)) else [] if group is None else [group]

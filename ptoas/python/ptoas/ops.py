@@ -1,8 +1,8 @@
 """A function for each op of the `pto` dialect, written from the op records by tools/gen_ops.py; do not edit.
 
 Operands stand in the order of the record, optional ones and attributes are named. Tiles and views are values;
-a Python number is a constant of type `index`, or of the element type of the op's tile where the op takes a
-scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
+a Python number is a constant of type `index`, `i64` for an address, or the element type of the op's tile where
+the op takes a scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
 which gives its results. docs/isa has a page for each op.
 """
 
@@ -69,14 +69,14 @@ def get_tensor_view_stride(view: Value, dim: Scalar) -> Value:
     return _build_op("pto.get_tensor_view_stride", groups=[view, dim], kinds="vi", attributes={}, segments=False, results=['index'])[1][0]
 
 
-def alloc_tile(result: str, *, addr: Value | None = None, validRow: Scalar | None = None, validCol: Scalar | None = None) -> Value:
+def alloc_tile(result: str, *, addr: Scalar | None = None, validRow: Scalar | None = None, validCol: Scalar | None = None) -> Value:
     """A tile; `addr` is its byte address in its space (level3 only). Architectures: A2/A3, A5."""
-    return _build_op("pto.alloc_tile", groups=[addr, validRow, validCol], kinds="vii", attributes={}, segments=True, results=[result])[1][0]
+    return _build_op("pto.alloc_tile", groups=[addr, validRow, validCol], kinds="aii", attributes={}, segments=True, results=[result])[1][0]
 
 
-def alloc_multi_tile(result: str, *, addr: Value | None = None, validRow: Scalar | None = None, validCol: Scalar | None = None) -> Value:
+def alloc_multi_tile(result: str, *, addr: Scalar | None = None, validRow: Scalar | None = None, validCol: Scalar | None = None) -> Value:
     """Several equal tiles, one of which is picked by index. Architectures: A2/A3, A5."""
-    return _build_op("pto.alloc_multi_tile", groups=[addr, validRow, validCol], kinds="vii", attributes={}, segments=True, results=[result])[1][0]
+    return _build_op("pto.alloc_multi_tile", groups=[addr, validRow, validCol], kinds="aii", attributes={}, segments=True, results=[result])[1][0]
 
 
 def multi_tile_get(source: Value, slot: Scalar, *, result: str | None = None) -> Value:
@@ -137,9 +137,9 @@ def bitcast(source: Value, result: str) -> Value:
     return _build_op("pto.bitcast", groups=[source], kinds="v", attributes={}, segments=False, results=[result])[1][0]
 
 
-def tassign(source: Value, addr: Value, result: str) -> Value:
+def tassign(source: Value, addr: Scalar, result: str) -> Value:
     """Rebind a tile to a byte address. address(result) = addr. Architectures: A2/A3, A5."""
-    return _build_op("pto.tassign", groups=[source, addr], kinds="vv", attributes={}, segments=False, results=[result])[1][0]
+    return _build_op("pto.tassign", groups=[source, addr], kinds="va", attributes={}, segments=False, results=[result])[1][0]
 
 
 def tload(src: Value, dst: Value, *, padValue: Scalar | None = None, leftPaddingNum: Scalar | None = None, rightPaddingNum: Scalar | None = None, initCondition: Scalar | None = None, padMode: ptoas.PadMode | str | None = None, initOutBuffer: bool | None = None) -> None:

@@ -188,6 +188,30 @@ def test_a_built_kernel_runs(tmp_path):
     numpy.testing.assert_array_equal(numpy.load(files["y"]), 2 * x + 1)
 
 
+def test_a_built_kernel_becomes_cpp():
+    kernel = scaled().finish()
+    with pytest.raises(ptoas.Error, match="requires 'addr' operand"):
+        kernel.check(level=3)
+    with pytest.raises(
+        ptoas.Error, match="'pto.tmuls' op may run before an earlier 'pto.tload' is done"
+    ):
+        scaled().finish().check(verify_sync=True)
+    kernel.check(level=2, insert_sync=True)
+    source = kernel.cpp(locations=True)
+    for word in ("AICORE void scaled(", "set_flag(PIPE_MTE2, PIPE_V", "TMULS(", __file__):
+        assert word in source
+    assert "PTOAutoSyncTailMode" in source
+    kernel.check(level=3)
+    assert "// " + __file__ not in kernel.cpp()
+
+
+def test_addresses_are_numbers():
+    module = ptoas.Builder()
+    with module.function("f", []):
+        pto.alloc_tile(F32, addr=4096)
+    assert "arith.constant 4096 : i64" in module.finish().text()
+
+
 def test_loops_branches_and_scalars():
     module = ptoas.Builder()
     with module.function("f", ["index", "i32", "f32"], ["i32"]) as (n, i, x):
@@ -290,6 +314,8 @@ def test_misuse_of_the_builder():
             pto.tadd(tile, 1, tile)
         with pytest.raises(TypeError, match="known when the kernel runs"):
             bool(n < 3)
+        with pytest.raises(TypeError, match="a loop over it is ptoas.build.for_"):
+            range(n)
         with pytest.raises(TypeError, match="1.5 is no index"):
             n + 1.5
         with pytest.raises(TypeError, match="'/' divides floats"):
