@@ -77,3 +77,21 @@ func.func private @no_case(%i: index) -> i32 {
   }
   return %r : i32
 }
+
+// Blocks that no branch reaches are left out.
+// CHECK-LABEL: func.func @unreached
+// CHECK-NOT: pto.barrier
+// CHECK: scf.if
+func.func @unreached(%c: i1) {
+  cf.cond_br %c, ^more, ^done
+^more:
+  pto.trap
+  cf.br ^done
+^never:
+  pto.barrier #pto.pipe<PIPE_ALL>
+  cf.br ^again
+^again:
+  cf.cond_br %c, ^never, ^done
+^done:
+  return
+}

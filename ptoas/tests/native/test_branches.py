@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from native import Kernel
@@ -93,3 +95,96 @@ def test_switch_and_region_that_runs_once(k, first, second):
     y = np.zeros(2, np.int64)
     Kernel(CHOICE)(y, k)
     assert y.tolist() == [first, second]
+
+
+class RandomBlocks:
+    """Blocks that change four numbers in memory and branch by them, in any direction. Every block takes one from
+    the fuel and ends the function without any left."""
+
+    OPS = {"addi": int.__add__, "xori": int.__xor__, "muli": int.__mul__}
+
+    def __init__(self, seed: int):
+        rng = random.Random(seed)
+        self.count = rng.randint(2, 9)  # the block behind the last one is the end
+        self.blocks = [
+            (
+                [
+                    (
+                        rng.choice([*self.OPS]),
+                        rng.randrange(4),
+                        rng.randrange(4),
+                        rng.randint(-9, 9),
+                    )
+                    for _ in range(rng.randint(0, 3))
+                ],
+                rng.choice(["br", "cond_br", "switch"]),
+                [rng.randint(0, self.count) for _ in range(3)],
+                rng.randrange(4),
+            )
+            for _ in range(self.count)
+        ]
+
+    def text(self) -> str:
+        lines = ["module {", "func.func @f(%m: !pto.ptr<i64>, %fuel: i64) {"]
+        lines += [f"%i{i} = arith.constant {i} : index" for i in range(4)]
+        lines += [f"%n{v} = arith.constant {v} : i64" for v in range(10)]
+        lines += [f"%m{-v} = arith.constant {v} : i64" for v in range(-9, 0)]
+        lines += ["cf.br ^b0(%fuel : i64)"]
+        for b, (changes, kind, ways, chosen) in enumerate(self.blocks):
+
+            def to(way, b=b):
+                return f"^b{way}(%left{b} : i64)" if way < self.count else "^end"
+
+            lines += [
+                f"^b{b}(%fuel{b}: i64):",
+                f"%left{b} = arith.subi %fuel{b}, %n1 : i64",
+                f"%empty{b} = arith.cmpi sle, %fuel{b}, %n0 : i64",
+                f"cf.cond_br %empty{b}, ^end, ^go{b}",
+                f"^go{b}:",
+            ]
+            for k, (op, source, target, number) in enumerate(changes):
+                constant = f"%n{number}" if number >= 0 else f"%m{-number}"
+                lines += [
+                    f"%x{b}_{k} = pto.load_scalar %m[%i{source}] : !pto.ptr<i64> -> i64",
+                    f"%y{b}_{k} = arith.{op} %x{b}_{k}, {constant} : i64",
+                    f"pto.store_scalar %y{b}_{k}, %m[%i{target}] : !pto.ptr<i64>, i64",
+                ]
+            lines += [
+                f"%s{b} = pto.load_scalar %m[%i{chosen}] : !pto.ptr<i64> -> i64",
+                f"%bits{b} = arith.andi %s{b}, %n3 : i64",
+                f"%small{b} = arith.cmpi slt, %bits{b}, %n2 : i64",
+                f"%case{b} = arith.trunci %bits{b} : i64 to i32",
+            ]
+            first, second, third = map(to, ways)
+            lines += {
+                "br": [f"cf.br {first}"],
+                "cond_br": [f"cf.cond_br %small{b}, {first}, {second}"],
+                "switch": [
+                    f"cf.switch %case{b} : i32, [default: {first}, 1: {second}, 2: {third}]"
+                ],
+            }[kind]
+        return "\n".join([*lines, "^end:", "return", "}", "}"])
+
+    def run(self, numbers: list[int], fuel: int) -> list[int]:
+        at = 0
+        while at < self.count and fuel > 0:
+            changes, kind, ways, chosen = self.blocks[at]
+            for op, source, target, number in changes:
+                value = self.OPS[op](numbers[source], number)
+                numbers[target] = (value + 2**63) % 2**64 - 2**63
+            bits, fuel = numbers[chosen] & 3, fuel - 1
+            taken = {"br": 0, "cond_br": int(bits >= 2), "switch": bits % 3}[kind]
+            at = ways[taken]
+        return numbers
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_blocks(seed):
+    """Loops with several entries and exits, and blocks that nothing reaches, among them."""
+    program = RandomBlocks(seed)
+    kernel = Kernel(program.text())
+    for fuel in (0, 1, 7, 40):
+        numbers = np.array([1, -2, 3, 5], np.int64)
+        want = program.run(numbers.tolist(), fuel)
+        kernel(numbers, fuel)
+        assert numbers.tolist() == want

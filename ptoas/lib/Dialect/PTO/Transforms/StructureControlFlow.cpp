@@ -11,7 +11,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 
 namespace mlir::pto {
@@ -58,6 +60,11 @@ static bool nestsTooDeep(Operation *op) {
 
 static LogicalResult lift(Region &region, Operation *around) {
   if (region.empty() || region.hasOneBlock())
+    return success();
+  // Blocks that no branch reaches belong to no loop.
+  IRRewriter rewriter(around->getContext());
+  (void)eraseUnreachableBlocks(rewriter, region);
+  if (region.hasOneBlock())
     return success();
   Lifting lifting;
   DominanceInfo dominance(around);
