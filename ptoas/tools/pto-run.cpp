@@ -165,6 +165,17 @@ static llvm::Error readArguments(const ptoas::Runner &runner, std::vector<Argume
   return llvm::Error::success();
 }
 
+// Without a single result to keep, what the kernel wrote would be lost in silence.
+static void noteLostResults(llvm::ArrayRef<Argument> arguments) {
+  if (llvm::any_of(arguments, [](const Argument &argument) { return argument.isWritten; }))
+    return;
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (argument.isArray && !std::equal(argument.array.data.begin(), argument.array.data.end(),
+                                        argument.memory->data()))
+      llvm::errs() << "note: the kernel wrote argument " << i << " ('" << argument.text
+                   << "'), and nothing keeps it: give it as --out or --inout\n";
+}
+
 // Chrome's trace format: one process, what was done one after the other.
 static std::string writeTrace(StringRef path, const std::vector<TraceSpan> &spans) {
   return ptoas::writeOutput(path, [&](llvm::raw_ostream &file) {
@@ -235,6 +246,7 @@ static int run() {
   if (!runner->run(values, launch, message))
     return fail(message);
   done("run " + runner->entryName());
+  noteLostResults(arguments);
   for (Argument &argument : arguments) {
     if (!argument.isWritten)
       continue;
