@@ -47,6 +47,9 @@ std::string ptoas::writeOutput(StringRef path,
     print(stream);
     problem = finish(stream, path);
   }
+  // Who may read a file is for its owner to say.
+  if (auto known = llvm::sys::fs::getPermissions(target))
+    (void)llvm::sys::fs::setPermissions(temporary->FD, *known);
   if (!problem.empty()) {
     llvm::consumeError(temporary->discard());
     return problem;

@@ -10,8 +10,9 @@
 namespace ptoas {
 
 /// Writes what `print` prints to the file `path` (`-`: standard output), beside its place first,
-/// where it is moved when it is complete. Devices and pipes are written as they are. Gives what
-/// went wrong in one line, nothing when all is written.
+/// where it is moved when it is complete, with the permissions of the file that it replaces.
+/// Devices and pipes are written as they are. Gives what went wrong in one line, nothing when all
+/// is written.
 std::string writeOutput(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> print);
 
 } // namespace ptoas
