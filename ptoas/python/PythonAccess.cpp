@@ -1,4 +1,5 @@
 //===- PythonAccess.cpp - modules for Python, as a C interface -------------===//
+#include "../lib/Driver/PlainWords.h"
 #include "PythonModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "ptoas/Driver/Assembler.h"
@@ -27,8 +28,8 @@ std::string pto_module::collect(llvm::function_ref<void()> step) {
     if (auto place = diag.getLocation()->findInstanceOf<FileLineColLoc>())
       os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn()
          << ": ";
-    os << (diag.getSeverity() == DiagnosticSeverity::Error ? "error: " : "warning: ") << diag.str()
-       << "\n";
+    os << (diag.getSeverity() == DiagnosticSeverity::Error ? "error: " : "warning: ")
+       << ptoas::plainWords(diag.str(), /*word=*/"", context) << "\n";
     return success();
   });
   step();

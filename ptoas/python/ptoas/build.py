@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -165,6 +166,8 @@ class Builder:
 
     def __init__(self, arch: str = "a3") -> None:
         """`arch`: "a2", "a3" or "a5"."""
+        if not isinstance(arch, str):
+            raise TypeError(f"arch must be a string, got {arch!r}")
         self._module: Module | None = Module(_library.pto_module_new(arch.encode()))
         if problem := _library.pto_module_problem(self._module._handle):
             self._module = None
@@ -307,11 +310,18 @@ def region(index: int = 0, arguments: Sequence[str] = ()) -> Iterator[list[Value
     builder._with_regions = number
 
 
+_FORMATS = {"f16": "e", "bf16": "f", "f32": "f"}  # of struct; for bf16 the next wider
+
+
 def _float_text(value: float, type: str) -> str:
     if value != value or value in (float("inf"), float("-inf")):
         raise ValueError(
             f"{value} is no constant of {type}: use op('arith.constant') with its bits"
         )
+    try:
+        struct.pack(_FORMATS.get(type, "d"), value)
+    except OverflowError:
+        raise ValueError(f"{value} does not fit {type}") from None
     return (
         f"{value!r} : {type}"
         if "." in repr(value) or "e" not in repr(value)

@@ -262,7 +262,20 @@ def test_rules_of_the_whole_module_are_said_at_their_lines():
     module = ptoas.Builder()
     with module.function("f", []):
         build.op("func.call", [], {"callee": "@missing"}, [])  # here: missing function
-    with pytest.raises(ptoas.Error, match=rf":{line_of('missing function')}:9: error: .*'missing'"):
+    with pytest.raises(
+        ptoas.Error, match=rf":{line_of('missing function')}:9: error: .* calls '@missing'"
+    ):
+        module.finish()
+
+
+def test_messages_are_in_plain_words():
+    module = ptoas.Builder()
+    with module.function("f", ["index"]) as (n,):
+        with build.for_(0, n) as loop:
+            pass
+        loop.index + 1  # here: outside of the loop
+    place = rf":{line_of('outside of the loop')}:9: error: operand 0 .* is not defined here"
+    with pytest.raises(ptoas.Error, match=place):
         module.finish()
 
 
@@ -281,7 +294,10 @@ def test_rules_of_the_whole_module_are_said_at_their_lines():
         (lambda: build.op("scf.if", regions=10**12), "op has 0 to 1000 regions, not 10000"),
         (lambda: build.op("scf.if", regions=-1), "op has 0 to 1000 regions, not -1"),
         (lambda: build.op("scf.for", regions=1), None),
-        (lambda: build.op("arith.constant", [], {"value": "1 : i32"}, ["i64"]), "have same type"),
+        (
+            lambda: build.op("arith.constant", [], {"value": "1 : i32"}, ["i64"]),
+            "have the same type",
+        ),
     ],
 )
 def test_what_cannot_be_built(what, words):
@@ -303,6 +319,8 @@ def test_misuse_of_the_builder():
         build.constant(1)
     with pytest.raises(ptoas.Error, match="unknown architecture, expected a2, a3 or a5"):
         ptoas.Builder("a9")
+    with pytest.raises(TypeError, match="arch must be a string, got None"):
+        ptoas.Builder(None)
     module, other = ptoas.Builder(), ptoas.Builder()
     with other.function("g", ["index"]) as (foreign,):
         pass
@@ -327,6 +345,8 @@ def test_misuse_of_the_builder():
             pass
         with pytest.raises(ValueError, match="no constant of f32"):
             build.constant(float("nan"), "f32")
+        with pytest.raises(ValueError, match=r"1e\+30 does not fit f16"):
+            build.constant(1e30, "f16")
     unfinished = ptoas.Builder()
     unfinished.finish()
     with pytest.raises(ValueError, match="is finished"), unfinished.function("f", []):
