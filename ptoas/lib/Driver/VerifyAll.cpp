@@ -1,6 +1,7 @@
 //===- VerifyAll.cpp - every broken rule of a module, not only the first ---===//
 #include "VerifyAll.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -54,9 +55,34 @@ static bool isWritten(StringRef name) {
   return !name.ends_with("SegmentSizes") && name != "scalarFirst";
 }
 
+// Modules and functions carry attributes of any tool; one that is nearly one of ours is a slip.
+static bool warnMisspelt(Operation *op) {
+  static constexpr StringLiteral known[] = {
+      "pto.target_arch",         "pto.device-spec",    "pto.entry",   "pto.kernel_kind",
+      "pto.auto_sync_tail_hint", "pto.internal.entry", "pto.backend", "pto.kernel",
+      "pto.tileop.helper"};
+  bool warned = false;
+  for (NamedAttribute attr : op->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    if (!name.starts_with("pto.") || llvm::is_contained(known, name))
+      continue;
+    const StringLiteral *closest = llvm::min_element(known, [&](StringRef a, StringRef b) {
+      return name.edit_distance(a) < name.edit_distance(b);
+    });
+    if (name.edit_distance(*closest) > 2)
+      continue;
+    op->emitWarning() << "the attribute '" << name << "' is not known and ignored; did you mean '"
+                      << *closest << "'?";
+    warned = true;
+  }
+  return warned;
+}
+
 void ptoas::warnUnknownAttributes(ModuleOp module) {
   unsigned warnings = 0;
-  module->walk([&](Operation *op) {
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ModuleOp, FunctionOpInterface>(op) && warnMisspelt(op) && ++warnings >= kMaxErrors)
+      return WalkResult::interrupt();
     if (!op->isRegistered() || !isa_and_nonnull<pto::PTODialect>(op->getDialect()))
       return WalkResult::advance();
     for (NamedAttribute attr : op->getDiscardableAttrs()) {
