@@ -134,14 +134,10 @@ private:
   // A place in a block behind an op (null: at the start), and what the queues know there.
   struct Place {
     Operation *after;
-    std::array<Clock, kQueues> known;
+    KnownInstructions queues;
     Clock counts;
 
-    Clock told(unsigned from) const {
-      Clock clock = known[from];
-      clock[from] = counts[from];
-      return clock;
-    }
+    Clock told(unsigned from) const { return queues.told(from, counts); }
   };
 
   // A block that is being walked.
@@ -153,18 +149,19 @@ private:
   };
 
   void walk(Block &block, State &state) {
-    frames.push_back({&block, {{nullptr, state.known, counts}}});
+    frames.push_back({&block, {{nullptr, state, counts}}});
     // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
     for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
       walk(op, state);
-      if (checkOnly && sawHazard)
-        break;
-      if (checkOnly)
-        continue;
+      if (checkOnly) {
+        if (sawHazard)
+          break;
+        continue; // nothing is inserted
+      }
       std::vector<Place> &places = frames.back().places;
       if (places.size() == 2 * kMaxAhead)
         places.erase(places.begin(), places.begin() + kMaxAhead);
-      places.push_back({op, state.known, counts});
+      places.push_back({op, state, counts});
     }
     frames.pop_back();
     pending.clear();
@@ -373,7 +370,8 @@ private:
     for (const Place &candidate : llvm::reverse(frame.places)) {
       if (!isCovered(asked, candidate.told(from)))
         break;
-      if (std::optional<unsigned> found = freeEvent(from, to, 0, state, candidate.known[from]))
+      if (std::optional<unsigned> found =
+              freeEvent(from, to, 0, state, candidate.queues.known[from]))
         place = &candidate, event = *found;
     }
     return place;
@@ -430,16 +428,12 @@ private:
     passOrder(wait, number, state);
   }
 
-  // An event that nobody uses now and whose last wait is known to have run by a queue that knows
-  // `known`.
+  // An event that is free for a queue that sets it where it knows `atSet`.
   static std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
-                                           const State &state, const Clock &known) {
-    for (unsigned event = 0; event < kEvents; ++event) {
-      auto flag = state.flags.find({from, to, event});
-      if (!(tried >> event & 1) && (flag == state.flags.end() ||
-                                    (!flag->second.isSet && known[to] >= flag->second.lastWait)))
+                                           const State &state, const Clock &atSet) {
+    for (unsigned event = 0; event < kEvents; ++event)
+      if (!(tried >> event & 1) && state.isFree(from, to, event, atSet))
         return event;
-    }
     return std::nullopt;
   }
 
@@ -488,7 +482,7 @@ private:
   // Gives an order whose event is in use one that it has not had. When there is none, or when it is
   // in its own way, around a loop, the flag is set later; directly in front of its wait already,
   // the order becomes a barrier of all queues. False if the set is not where it was any more.
-  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, State &state) {
+  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, const State &state) {
     changed = true;
     Order &order = orders[number];
     auto set = cast<SetFlagOp>(order.first);

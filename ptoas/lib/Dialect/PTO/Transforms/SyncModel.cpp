@@ -170,15 +170,15 @@ void QueueClocks::barrier(PIPE pipe, const Clock &counts) {
   known[queue][queue] = counts[queue];
 }
 
-Clock QueueClocks::told(unsigned from, const Clock &counts) const {
+Clock KnownInstructions::told(unsigned from, const Clock &counts) const {
   Clock clock = known[from];
   clock[from] = counts[from];
   return clock;
 }
 
-bool QueueClocks::isFree(unsigned from, unsigned to, unsigned event) const {
+bool QueueClocks::isFree(unsigned from, unsigned to, unsigned event, const Clock &atSet) const {
   auto flag = flags.find({from, to, event});
-  return flag == flags.end() || (!flag->second.isSet && known[from][to] >= flag->second.lastWait);
+  return flag == flags.end() || (!flag->second.isSet && atSet[to] >= flag->second.lastWait);
 }
 
 void SyncModel::merge(State &into, State &other) {

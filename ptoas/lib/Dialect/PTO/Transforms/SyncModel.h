@@ -41,24 +41,33 @@ using Clock = std::array<unsigned, kQueues>;
 unsigned queueOf(PIPE pipe);
 void join(Clock &into, const Clock &other);
 
-/// What the queues know on one way through a function. `counts` are the numbers given out so far.
-struct QueueClocks {
+/// Which instructions each queue knows to be done. `counts` are the numbers given out so far.
+struct KnownInstructions {
+  std::array<Clock, kQueues> known{};
+
+  /// What a queue tells with a flag that it sets now.
+  Clock told(unsigned from, const Clock &counts) const;
+};
+
+/// What the queues know on one way through a function.
+struct QueueClocks : KnownInstructions {
   struct Flag {
     bool isSet = false;
     Clock clock{};
     unsigned lastWait = 0; // number of the last wait on the waiting queue
   };
-  std::array<Clock, kQueues> known{};
   Clock issued{};                                // the highest number of each queue on the way here
   std::map<std::array<unsigned, 3>, Flag> flags; // by setting queue, waiting queue, event
 
   /// After a branch only what both ways know is known.
   void merge(QueueClocks &other, const Clock &counts);
   void barrier(PIPE pipe, const Clock &counts);
-  /// What a queue tells with a flag that it sets now.
-  Clock told(unsigned from, const Clock &counts) const;
-  /// Whether a flag is not set, and its last wait known to have run.
-  bool isFree(unsigned from, unsigned to, unsigned event) const;
+  /// Whether a flag is not set, and its last wait known to have run: by the setting queue as it is
+  /// now, or as it was when it knew `atSet`.
+  bool isFree(unsigned from, unsigned to, unsigned event) const {
+    return isFree(from, to, event, known[from]);
+  }
+  bool isFree(unsigned from, unsigned to, unsigned event, const Clock &atSet) const;
 
 private:
   void raise(const Clock &counts);
