@@ -241,6 +241,21 @@ class Records:
     def get(self, reference: dict) -> dict:
         return self.all[reference["def"]]
 
+    def constraint(self, reference: dict) -> tuple[dict, str]:
+        """What an operand or result is, without its decoration; "", "optional" or "several"."""
+        record = self.get(reference)
+        if {"Arg", "Res"} & set(record["!superclasses"]):
+            record = self.get(record["constraint"])
+        counts = {"Optional": "optional", "Variadic": "several"}
+        return record, next((counts[c] for c in record["!superclasses"] if c in counts), "")
+
+    def base_attribute(self, reference: dict) -> dict:
+        """An attribute without its being optional or its default."""
+        record = self.get(reference)
+        while record.get("baseAttr"):
+            record = self.get(record["baseAttr"])
+        return record
+
     def equation(self, op: dict) -> str:
         return op["equation"] or (op["summary"] if re.match(r"dst\b.*=", op["summary"]) else "")
 
@@ -311,13 +326,7 @@ def operand_rows(records: Records, op: dict) -> list[str]:
     for reference, name in op["arguments"]["args"]:
         if records.attribute(reference):
             continue
-        record, count = records.get(reference), ""
-        if "Arg" in record["!superclasses"]:
-            record = records.get(record["constraint"])
-        if "Optional" in record["!superclasses"]:
-            count = "optional"
-        elif "Variadic" in record["!superclasses"]:
-            count = "several"
+        record, count = records.constraint(reference)
         rows.append([f"`{name}`", record["summary"] or record["!name"], count])
     return table(["Operand", "What", ""], rows) if rows else []
 
@@ -356,9 +365,7 @@ def page(records: Records, mnemonic: str) -> str:
         lines += ["## Attributes", "", *table(["Attribute", "Values", "Default"], attributes)]
     results = []
     for reference, name in op["results"]["args"]:
-        record = records.get(reference)
-        if "Res" in record["!superclasses"]:
-            record = records.get(record["constraint"])
+        record, _ = records.constraint(reference)
         results.append([f"`{name}`", record["summary"] or record["!name"]])
     if results:
         lines += ["## Results", "", *table(["Result", "What"], results)]

@@ -91,12 +91,10 @@ def enum_class(record: dict, records: gen_isa.Records) -> str:
 
 
 def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> Argument:
-    record = records.get(reference)
     found = Argument(name, python_name(name))
     if attribute := records.attribute(reference):
         found.is_attribute = True
-        while record.get("baseAttr"):
-            record = records.get(record["baseAttr"])
+        record = records.base_attribute(reference)
         if record.get("enum"):
             found.kind, found.hint = (
                 record["mnemonic"],
@@ -106,12 +104,7 @@ def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> 
             found.kind, found.hint = KINDS[record["!name"]]
         found.default = attribute[1]
         return found
-    if "Arg" in record["!superclasses"]:
-        record = records.get(record["constraint"])
-    if "Optional" in record["!superclasses"]:
-        found.count = "optional"
-    elif "Variadic" in record["!superclasses"]:
-        found.count = "several"
+    record, found.count = records.constraint(reference)
     base = records.get(record["baseType"]) if record.get("baseType") else record
     if base["!name"] == "Index":
         found.kind = "i"
@@ -145,10 +138,8 @@ def function(records: gen_isa.Records, mnemonic: str) -> str:
             positional.append(f"{a.parameter}: {hint}")
     results = []
     for reference, name in op["results"]["args"]:
-        record = records.get(reference)
-        if "Res" in record["!superclasses"]:
-            record = records.get(record["constraint"])
-        if "Variadic" in record["!superclasses"]:
+        record, count = records.constraint(reference)
+        if count == "several":
             named.append(f"{name}: Sequence[str] = ()")
             results.append(f"*{name}")
             continue

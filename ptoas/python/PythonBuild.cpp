@@ -33,10 +33,7 @@ public:
 
   /// Null, with an error, when `text` is no type.
   Type type(StringRef text) const {
-    if (ptoas::TextFault fault = ptoas::findTextFault(text); fault.place)
-      return fail() << fault.what, Type();
-    Type found = parse([&] { return parseType(text, &handle.context); }, "type", text);
-    return found;
+    return parse([&] { return parseType(text, &handle.context); }, "type", text);
   }
 
   LogicalResult types(const json::Array &texts, SmallVectorImpl<Type> &found) const {
@@ -54,10 +51,8 @@ public:
       return success();
     for (const auto &[name, value] : *texts) {
       StringRef text = value.getAsString().value_or("");
-      if (ptoas::TextFault fault = ptoas::findTextFault(text); fault.place)
-        return fail() << "attribute '" << StringRef(name) << "': " << fault.what;
-      Attribute attr =
-          parse([&] { return parseAttribute(text, &handle.context); }, "attribute", text);
+      Attribute attr = parse([&] { return parseAttribute(text, &handle.context); }, "attribute",
+                             text, ("attribute '" + StringRef(name) + "': ").str());
       if (!attr)
         return failure();
       found.set(StringRef(name), attr);
@@ -81,12 +76,15 @@ public:
   Location loc;
 
 private:
-  /// MLIR's parser reports places in a text that nobody sees; its words are repeated at the place
-  /// of the request.
+  /// Reads `text`, which is to be a `what`, with MLIR's parser if that survives it. The parser
+  /// reports places in a text that nobody sees; its words are repeated at the place of the request.
   template <typename ParseFn>
-  auto parse(ParseFn read, StringRef what, StringRef text) const -> decltype(read()) {
-    std::string words;
+  auto parse(ParseFn read, StringRef what, StringRef text, StringRef whose = "") const
+      -> decltype(read()) {
     decltype(read()) found;
+    if (ptoas::TextFault fault = ptoas::findTextFault(text); fault.place)
+      return fail() << whose << fault.what, found;
+    std::string words;
     {
       ScopedDiagnosticHandler handler(&handle.context, [&](Diagnostic &diag) {
         if (words.empty())

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from . import Error, Module, _library
+from .types import partition_tensor_view, tensor_view
 
 __all__ = ["Builder", "Loop", "Value", "constant", "for_", "if_", "op", "region", "yield_"]
 
@@ -233,6 +234,14 @@ class Builder:
             self._constants.pop()
             _library.pto_build_leave(self._handle)
 
+    def _end_body(self, terminator: str, has_values: bool = False, what: str = "") -> None:
+        """Ends the open body unless the program has; it has to when there are values to hand on."""
+        if self._last == terminator:
+            return
+        if has_values:
+            raise ValueError(f"the body of {what} has to end with yield_ of its values")
+        self._build(terminator, (), {}, (), 0)
+
     @contextmanager
     def function(
         self,
@@ -264,8 +273,7 @@ class Builder:
             number, _ = self._build("func.func", (), given, (), 1)
             with self._inside(number, 0, types) as values:
                 yield values
-                if self._last != "func.return":
-                    self._build("func.return", (), {}, (), 0)
+                self._end_body("func.return")
 
     def finish(self) -> Module:
         """The module, after the rules of all its ops have been checked. Nothing is built after that."""
@@ -374,16 +382,8 @@ def for_(
     with builder._inside(number, 0, ["index", *types]) as (index, *values):
         loop = Loop(index, values)
         yield loop
-        _end_of_body(builder, bool(carried), "for_")
+        builder._end_body("scf.yield", bool(carried), "for_")
     loop.results = results
-
-
-def _end_of_body(builder: Builder, has_values: bool, what: str) -> None:
-    if builder._last == "scf.yield":
-        return
-    if has_values:
-        raise ValueError(f"the body of {what} has to end with yield_ of its values")
-    builder._build("scf.yield", (), {}, (), 0)
 
 
 class Branch:
@@ -398,7 +398,7 @@ class Branch:
     def else_(self) -> Iterator[None]:
         with self._builder._inside(self._number, 1, ()):
             yield
-            _end_of_body(self._builder, bool(self.results), "else_")
+            self._builder._end_body("scf.yield", bool(self.results), "else_")
 
 
 @contextmanager
@@ -410,7 +410,7 @@ def if_(condition: Value, results: Sequence[str] = ()) -> Iterator[Branch]:
     branch = Branch(builder, number, values)
     with builder._inside(number, 0, ()):
         yield branch
-        _end_of_body(builder, bool(results), "if_")
+        builder._end_body("scf.yield", bool(results), "if_")
 
 
 def yield_(*values: Value) -> None:
@@ -430,23 +430,17 @@ def _element_of(operands: Sequence[Any]) -> str | None:
     return None
 
 
-def _shape_of(values: Sequence[Value]) -> list[int | None]:
-    return [value.constant for value in values]
-
-
-def _result_type(name: str, groups: Sequence[list[Value]], attributes: Mapping) -> str | None:
+def _result_type(name: str, groups: Sequence[list[Value]]) -> str | None:
     """The type of a result that its operands decide."""
-    from . import types
-
     first = groups[0][0] if groups and groups[0] else None
     if name == "pto.addptr":
         return first.type
     if name in ("pto.load_scalar", "pto.local_array_get", "pto.tgetval"):
         return first.element
     if name == "pto.make_tensor_view":
-        return types.tensor_view([None] * len(groups[1]), first.element)
+        return tensor_view([None] * len(groups[1]), first.element)
     if name == "pto.partition_view":
-        return types.partition_tensor_view(_shape_of(groups[2]), first.element)
+        return partition_tensor_view([size.constant for size in groups[2]], first.element)
     if name == "pto.multi_tile_get":
         return re.sub(r", count=\d+", "", first.type.replace("multi_tile_buf", "tile_buf"))
     return None
@@ -464,27 +458,26 @@ def _build_op(
     """`kinds`: a letter per group: i(ndex), a(ddress, i64), s(calar of the tile's element type),
     v(alue)."""
     builder = _builder()
-    flat = [v for g in groups for v in (g if isinstance(g, (list, tuple)) else [g])]
-    numbers = {"i": "index", "a": "i64", "s": _element_of(flat)}
-    operands: list[list[Value]] = []
-    for group, kind in zip(groups, kinds, strict=True):
-        several = group if isinstance(group, (list, tuple)) else [] if group is None else [group]
-        operands.append([])
-        for value in several:
-            if not isinstance(value, Value):
-                type = numbers.get(kind)
-                if type is None or not isinstance(value, (int, float)):
-                    raise TypeError(f"'{name}' takes a ptoas.build.Value here, got {value!r}")
-                value = constant(value, type)
-            operands[-1].append(value)
+    given = [list(g) if isinstance(g, (list, tuple)) else [] if g is None else [g] for g in groups]
+    numbers = {"i": "index", "a": "i64", "s": _element_of([v for group in given for v in group])}
+
+    def as_value(value: Value | float, kind: str) -> Value:
+        if isinstance(value, Value):
+            return value
+        type = numbers.get(kind)
+        if type is None or not isinstance(value, (int, float)):
+            raise TypeError(f"'{name}' takes a ptoas.build.Value here, got {value!r}")
+        return constant(value, type)
+
+    operands = [[as_value(v, kind) for v in g] for g, kind in zip(given, kinds, strict=True)]
     texts = {key: _attribute(kind, v) for key, (kind, v) in attributes.items() if v is not None}
     texts = {key: text for key, text in texts.items() if text is not None}
     if segments:
         sizes = ", ".join(str(len(group)) for group in operands)
         texts["operandSegmentSizes"] = f"array<i32: {sizes}>"
-    types: list[str] | None = []
-    for given in results:
-        found = given or _result_type(name, operands, attributes)
+    types: list[str] = []
+    for result in results:
+        found = result or _result_type(name, operands)
         if found is None:
             raise TypeError(f"'{name}' needs the type of its result")
         types.append(found)
@@ -516,5 +509,5 @@ def _section(name: str, terminator: str | None = None, **built: Any) -> Iterator
     number, results = _build_op(name, regions=1, **built)
     with _builder()._inside(number, 0, ()):
         yield results
-        if terminator and _builder()._last != terminator:
-            _builder()._build(terminator, (), {}, (), 0)
+        if terminator:
+            _builder()._end_body(terminator)
