@@ -292,3 +292,15 @@ def ops(side: str = "native") -> set[str]:
     names = ctypes.create_string_buffer(1 << 16)
     _binding[f"{side}_ops"](names, len(names))
     return set(names.value.decode().split())
+
+
+def convert(values, shape: tuple[int, int], src: str, dst: str, attrs: str, out):
+    """`tcvt` of a whole tile of `shape` from `values` to `out`, arrays as the types lie in memory."""
+    p = Program()
+    px, py = p.pointer(src), p.pointer(dst)
+    a, b = p.tile(src, *shape), p.tile(dst, *shape)
+    p.load(p.view(px, src, list(shape)), a)
+    p.op("tcvt", [a], [b], inside=attrs)
+    p.store(b, p.view(py, dst, list(shape)))
+    Code(p.text())("f", values, out)
+    return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ml_dtypes
+import native
 import numpy as np
 import pytest
 from elements import E1M2, E2M1, FP4_MAGNITUDES, NUMBERS, pack, unpack
@@ -66,14 +67,7 @@ def test_moves_between_tiles():
 
 def convert(values, src: str, dst: str, attrs: str, out):
     rows, cols = values.shape if src in DTYPES else (values.shape[0], 2 * values.shape[1])
-    p = Program()
-    px, py = p.pointer(src), p.pointer(dst)
-    a, b = p.tile(src, rows, cols), p.tile(dst, rows, cols)
-    p.load(p.view(px, src, [rows, cols]), a)
-    p.op("tcvt", [a], [b], inside=attrs)
-    p.store(b, p.view(py, dst, [rows, cols]))
-    Code(p.text())("f", values, out)
-    return out
+    return native.convert(values, (rows, cols), src, dst, attrs, out)
 
 
 @pytest.mark.parametrize("name", FP4_MAGNITUDES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ml_dtypes
+import native
 import numpy as np
 import pytest
 from native import DTYPES, Code, Program
@@ -13,16 +14,8 @@ ALL = {**DTYPES, **FORMATS, HIF8: np.uint8}
 
 
 def convert(values, src: str, dst: str, attrs: str):
-    rows, cols = values.shape
-    p = Program()
-    px, py = p.pointer(src), p.pointer(dst)
-    a, b = p.tile(src, rows, cols), p.tile(dst, rows, cols)
-    p.load(p.view(px, src, [rows, cols]), a)
-    p.op("tcvt", [a], [b], inside=attrs)
-    p.store(b, p.view(py, dst, [rows, cols]))
-    out = np.zeros((rows, cols), ALL[dst])
-    Code(p.text())("f", values, out)
-    return out
+    out = np.zeros(values.shape, ALL[dst])
+    return native.convert(values, values.shape, src, dst, attrs, out)
 
 
 RINT = "rmode = #pto<round_mode RINT>, sat_mode = #pto<saturation_mode {}>"
