@@ -168,7 +168,6 @@ void Device::poolLoop(Executor &executor) {
   Executor::setCurrent(&executor);
   executor.restEnd();
   executor.workUntil(nullptr, [this] { return stopping(); });
-  executor.flush();
   executor.restBegin();
 }
 

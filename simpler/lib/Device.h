@@ -62,6 +62,9 @@ public:
   /// Wakes or starts one more thread, if one is left.
   void wakeOne();
   bool hasSleepers() const { return sleepers_.load(std::memory_order_relaxed) > 0; }
+  /// The same, for a thread that will not look at its queue again: who begins to sleep later sees
+  /// what this thread has queued.
+  bool hasSleepersAfterQueueing() { return sleepers_.fetch_add(0) > 0; }
   void sleepBegin(Executor &executor);
   /// False when somebody woke the executor in between.
   bool sleepEnd(Executor &executor);

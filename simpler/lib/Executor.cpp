@@ -364,6 +364,20 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
       sleep(run, done);
     }
   }
+  leave();
+}
+
+/// This thread looks for work no longer. Tasks of other runs that it has completed go back, those
+/// it has released or queued are left where a thread that is awake finds them.
+void Executor::leave() {
+  flush();
+  while (next_) {
+    makeReady(std::exchange(next_, nullptr));
+    flush(); // without memory for the queue the task ran here
+  }
+  // Who sleeps may have been passed over because this thread was awake, or was called in its place.
+  if ((backlog() > 0 || visibleBacklog()) && device_.hasSleepersAfterQueueing())
+    device_.wakeOne();
 }
 
 void Executor::sleep(SimplerRun *run, Condition done) {

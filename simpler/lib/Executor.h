@@ -129,6 +129,7 @@ private:
   };
   void workUntil(SimplerRun *run, Condition done);
   Task *spin(Condition done);
+  void leave();
   void sleep(SimplerRun *run, Condition done);
   bool visibleBacklog(uint64_t *executedByOthers = nullptr) const;
 

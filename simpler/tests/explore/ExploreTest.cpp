@@ -3,11 +3,13 @@
 // The runtime's own code, built with a yield point at every access of a shared word, runs
 // on simulated threads: fibers of one thread, switched by a seeded generator. A seed is a
 // schedule; a failure prints it and repeats. What is explored: ready, steal, complete, release,
-// hand back, sleep and wake, with the orchestrator still submitting. Interleavings are sequentially
+// hand back, sleep and wake, with two orchestrators still submitting to one device: each also runs
+// tasks of the other's run, and may have to leave while it does. Interleavings are sequentially
 // consistent; weaker orders are the thread sanitizer's part.
 //
 //===----------------------------------------------------------------------===//
 #include "Fiber.h"
+#include "PipeState.h"
 #include "Run.h"
 #include "RunOrchestration.h"
 
@@ -28,13 +30,19 @@ void simpler::exploreYield() {
   if (!schedule)
     return;
   ++steps;
-  if ((*schedule)() % 3 == 0)
+  if ((*schedule)() % 3 == 0) {
+    // What each real thread has of its own.
+    Executor *executor = Executor::current();
+    CallPlace place = callPlace();
     Fiber::yield();
+    setCallPlace(place);
+    Executor::setCurrent(executor);
+  }
 }
 
 namespace {
 
-constexpr int kHelpers = 2, kCells = 4;
+constexpr int kOrchestrators = 2, kHelpers = 2, kThreads = kOrchestrators + kHelpers, kCells = 4;
 
 struct Program {
   struct Step {
@@ -58,23 +66,27 @@ struct Program {
   }
 };
 
-Program *program = nullptr;
-
 void stepKernel(int64_t *args) {
   exploreYield(); // time passes between the claim and the work
   auto *local = reinterpret_cast<LocalContext *>(args[kLocalContextWord]);
-  program->apply(program->steps[static_cast<size_t>(args[2])], local->block_idx);
+  auto *program = reinterpret_cast<Program *>(args[2]);
+  program->apply(program->steps[static_cast<size_t>(args[3])], local->block_idx);
   exploreYield();
 }
 const SimplerKernel kStep{stepKernel, "step", nullptr, 0, SIMPLER_AIV};
 
-struct World {
-  Device device{*findGeometry("a2a3sim"), 1};
-  Executor *helpers[kHelpers];
-  Fiber fibers[kHelpers + 1];
-  bool over = false;
+struct Orchestrator {
+  Program *program = nullptr;
   int32_t status = -1;
   std::string error;
+};
+
+struct World {
+  Device device{*findGeometry("a2a3sim"), 1};
+  Orchestrator orchestrators[kOrchestrators];
+  Executor *helpers[kHelpers];
+  Fiber fibers[kThreads];
+  int left = 0; // orchestrators at work
   std::mt19937_64 *random = nullptr;
 
   World() {
@@ -84,7 +96,7 @@ struct World {
 };
 World *world = nullptr;
 
-void submitSteps(SimplerRun &run, bool reads) {
+void submitSteps(SimplerRun &run, Program *program, bool reads) {
   uint32_t shape[1] = {kCells}, one[1] = {1};
   ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
   for (size_t i = 0; i < program->steps.size(); ++i) {
@@ -94,7 +106,7 @@ void submitSteps(SimplerRun &run, bool reads) {
     ChipTensor in = all.view(one, from), out = all.view(one, to);
     const ChipTensor *tensors[2] = {&in, &out};
     uint8_t tags[2] = {SIMPLER_ARG_INPUT, SIMPLER_ARG_INOUT};
-    uint64_t scalar = i;
+    uint64_t scalars[2] = {reinterpret_cast<uint64_t>(program), i};
     SimplerLaunch launch{};
     launch.block_num = step.blocks;
     Submission submission;
@@ -102,8 +114,8 @@ void submitSteps(SimplerRun &run, bool reads) {
     submission.tensors = tensors;
     submission.tags = tags;
     submission.numTensors = 2;
-    submission.scalars = &scalar;
-    submission.numScalars = 1;
+    submission.scalars = scalars;
+    submission.numScalars = 2;
     submission.launch = &launch;
     run.submit(submission);
     if (reads && (*world->random)() % 5 == 0) {
@@ -113,62 +125,79 @@ void submitSteps(SimplerRun &run, bool reads) {
   }
 }
 
-void orchestrate(void *) {
-  world->status = runOrchestration(
+struct GraphBody {
+  SimplerRun &run;
+  Program *program;
+};
+
+void orchestrate(void *argument) {
+  auto &self = *static_cast<Orchestrator *>(argument);
+  self.status = runOrchestration(
       world->device, RunOptions(),
-      [](SimplerRun &run) {
+      [&](SimplerRun &run) {
         if ((*world->random)() % 2) {
-          submitSteps(run, true);
+          submitSteps(run, self.program, true);
           return;
         }
         // The same as a recorded graph: its nodes have another protocol.
         uint32_t shape[1] = {kCells};
-        ChipTensor all = make_tensor_external(program->cells, shape, 1, DataType::UINT32);
+        ChipTensor all = make_tensor_external(self.program->cells, shape, 1, DataType::UINT32);
         const ChipTensor *boundary[1] = {&all};
         const uint8_t tags[1] = {SIMPLER_ARG_INOUT};
         static uint64_t key = 0;
+        GraphBody body{run, self.program};
         GraphCall call;
         call.id = ++key;
-        call.body = [](void *context) { submitSteps(*static_cast<SimplerRun *>(context), false); };
-        call.context = &run;
+        call.body = [](void *context) {
+          auto *graph = static_cast<GraphBody *>(context);
+          submitSteps(graph->run, graph->program, false);
+        };
+        call.context = &body;
         call.tensors = boundary;
         call.tags = tags;
         call.numTensors = 1;
         run.submitGraph(call);
       },
-      world->error);
-  world->over = true;
-  for (Executor *helper : world->helpers)
-    helper->parking().unpark();
+      self.error);
+  if (--world->left == 0)
+    for (Executor *helper : world->helpers)
+      helper->parking().unpark();
 }
 
 void help(void *argument) {
   auto *executor = static_cast<Executor *>(argument);
-  executor->workUntil(nullptr, [] { return world->over; });
-  executor->flush();
+  Executor::setCurrent(executor);
+  executor->workUntil(nullptr, [] { return world->left == 0; });
 }
 
 /// Runs one schedule; the number of kernel calls must be right and the cells as in program order.
 void explore(uint64_t seed) {
   std::mt19937_64 random(seed);
-  Program parallel(random), sequential(parallel);
-  for (const Program::Step &step : sequential.steps)
-    for (int block = 0; block < step.blocks; ++block)
-      sequential.apply(step, block);
-  program = &parallel;
-  world->over = false;
+  std::vector<Program> parallel;
+  for (int i = 0; i < kOrchestrators; ++i)
+    parallel.emplace_back(random);
+  std::vector<Program> sequential = parallel;
+  for (Program &program : sequential)
+    for (const Program::Step &step : program.steps)
+      for (int block = 0; block < step.blocks; ++block)
+        program.apply(step, block);
   world->random = &random;
-  world->fibers[0].prepare(orchestrate, nullptr);
+  world->left = kOrchestrators;
+  for (int i = 0; i < kOrchestrators; ++i) {
+    world->orchestrators[i].program = &parallel[static_cast<size_t>(i)];
+    world->fibers[i].prepare(orchestrate, &world->orchestrators[i]);
+  }
   for (int i = 0; i < kHelpers; ++i)
-    world->fibers[i + 1].prepare(help, world->helpers[i]);
-  bool finished[kHelpers + 1] = {};
-  int left = kHelpers + 1;
+    world->fibers[kOrchestrators + i].prepare(help, world->helpers[i]);
+  bool finished[kThreads] = {};
+  int left = kThreads;
   steps = 0;
   schedule = &random;
   while (left > 0) {
-    auto pick = static_cast<size_t>(random() % (kHelpers + 1));
+    auto pick = static_cast<size_t>(random() % kThreads);
     if (finished[pick])
       continue;
+    Executor::setCurrent(nullptr); // of a thread that has just begun
     if (world->fibers[pick].resume()) {
       finished[pick] = true;
       --left;
@@ -180,10 +209,14 @@ void explore(uint64_t seed) {
     }
   }
   schedule = nullptr;
-  ASSERT_EQ(0, world->status) << "seed " << seed << ": " << world->error;
-  ASSERT_EQ(sequential.executed, parallel.executed) << "seed " << seed;
-  for (int i = 0; i < kCells; ++i)
-    ASSERT_EQ(sequential.cells[i], parallel.cells[i]) << "seed " << seed << " cell " << i;
+  for (size_t i = 0; i < kOrchestrators; ++i) {
+    const Orchestrator &orchestrator = world->orchestrators[i];
+    ASSERT_EQ(0, orchestrator.status) << "seed " << seed << ": " << orchestrator.error;
+    ASSERT_EQ(sequential[i].executed, parallel[i].executed) << "seed " << seed;
+    for (int cell = 0; cell < kCells; ++cell)
+      ASSERT_EQ(sequential[i].cells[cell], parallel[i].cells[cell])
+          << "seed " << seed << " cell " << cell;
+  }
 }
 
 TEST(Explore, TenThousandSchedules) {
