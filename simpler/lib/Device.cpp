@@ -203,7 +203,7 @@ bool Device::poll(Executor &executor) {
   }
   std::erase_if(*pending_, [&](PendingCompletion &pending) {
     std::erase_if(pending.tokens, reached);
-    if (!pending.tokens.empty() && !pending.task->run->stopped())
+    if (!pending.tokens.empty() && !pending.task->run->halts(pending.task))
       return false;
     ready.push_back(pending.task);
     return true;

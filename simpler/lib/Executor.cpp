@@ -90,7 +90,7 @@ void Executor::executeBlocks(Task *task) {
       task->tickets.fetch_add(1, std::memory_order_relaxed);
       makeReady(task);
     }
-    if (!task->run->stopped())
+    if (!task->run->halts(task))
       invoke(task, block, 0);
   }
   dropTicket(task);
@@ -98,12 +98,8 @@ void Executor::executeBlocks(Task *task) {
 
 /// True when the task's kernels must not run.
 bool Executor::skips(Task *task) {
-  SimplerRun *run = task->run;
-  if (run->stopped()) [[unlikely]] {
-    if (run->fatal() == 0)
-      run->fail(SIMPLER_INTERRUPTED, "the run was interrupted before task %s", taskName(task).text);
+  if (task->run->halts(task))
     return true;
-  }
   if (!task->has(Task::kPredicated))
     return false;
   // Decided once: further tickets of a launch must not ask again, its blocks may write the operand.

@@ -37,26 +37,44 @@ bool Gang::tryAddTicket() {
   return false;
 }
 
+/// The run has stopped, and of the gang nothing starts or goes on any more: contexts that have
+/// yielded would wait for ever. A context that waits in a loop without yielding ends only when
+/// those are there that it may wait for; they start.
+bool Gang::halts() {
+  if (!task_->run->stopped()) [[likely]]
+    return false;
+  int32_t fresh = task_->nextBlock.load();
+  while (fresh < total_) {
+    if (fresh > 0 && (task_->has(Task::kTogether) || fresh % task_->lanes))
+      return false;
+    if (task_->nextBlock.compare_exchange_weak(fresh, total_)) {
+      task_->run->leavesOut(task_);
+      break;
+    }
+  }
+  std::lock_guard lock(mutex_);
+  if (!suspended_.empty())
+    task_->run->leavesOut(task_);
+  suspended_.clear();
+  return true;
+}
+
 /// Contexts that never ran come first: a gang must be complete before any of it can pass a barrier.
 Gang::Context *Gang::nextContext(Device &device) {
-  if (task_->run->stopped()) [[unlikely]] {
-    // Blocks that wait for others of a failed run would wait for ever: they are abandoned.
-    task_->nextBlock.store(total_);
-    std::lock_guard lock(mutex_);
-    suspended_.clear();
-    return nullptr;
-  }
-  int32_t fresh = task_->nextBlock.load(std::memory_order_relaxed);
-  if (fresh < total_ && (fresh = task_->nextBlock.fetch_add(1)) < total_) {
+  for (;;) {
+    if (halts())
+      return nullptr;
+    int32_t fresh = task_->nextBlock.load(std::memory_order_relaxed);
+    if (fresh >= total_ || (fresh = task_->nextBlock.fetch_add(1)) >= total_)
+      break;
     Context *context = contexts_[fresh].get();
     context->fiber = device.acquireFiber();
-    if (!context->fiber) {
-      task_->run->fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: no memory for the stack of block %d",
-                       taskName(task_).text, context->block);
-      return nullptr;
+    if (context->fiber) {
+      context->fiber->prepare(&body, context);
+      return context;
     }
-    context->fiber->prepare(&body, context);
-    return context;
+    task_->run->fail(SIMPLER_HEAP_RING_DEADLOCK, "task %s: no memory for the stack of block %d",
+                     taskName(task_).text, context->block);
   }
   std::lock_guard lock(mutex_);
   if (suspended_.empty())

@@ -42,6 +42,7 @@ private:
   };
   static void body(void *context);
   Context *nextContext(Device &device);
+  bool halts();
   void suspend(Context *context);
 
   Task *task_;

@@ -133,6 +133,12 @@ void SimplerRun::fail(int32_t code, const char *format, ...) {
   fatal_.store(code, std::memory_order_release);
 }
 
+void SimplerRun::leavesOut(const Task *task) {
+  if (fatal() == 0)
+    fail(SIMPLER_INTERRUPTED, "the run was interrupted before task %s was complete",
+         taskName(task).text);
+}
+
 std::string SimplerRun::message() const {
   std::lock_guard lock(messageMutex_);
   return fatal_.load() ? message_ : std::string();

@@ -103,6 +103,14 @@ struct SimplerRun {
     return fatal_.load(std::memory_order_relaxed) != 0 || device_.interrupts() != interruptsSeen_ ||
            __atomic_load_n(cancelled_, __ATOMIC_RELAXED);
   }
+  /// Whether kernels of the task must not run any more. A run that leaves some out has failed.
+  bool halts(const Task *task) {
+    if (!stopped()) [[likely]]
+      return false;
+    leavesOut(task);
+    return true;
+  }
+  void leavesOut(const Task *task);
   /// Takes a chain of completed tasks back.
   void giveBack(Task *first, Task *last);
   void wakeOwner();

@@ -122,7 +122,7 @@ struct alignas(64) Task {
       }
     blocks = numBlocks;
     kind = lanes == 0 || blocks == 0 ? TaskKind::Dummy : TaskKind::Kernel;
-    flags = lanes > 1 || (syncStart && blocks > 1) ? kCoRun : 0;
+    flags = syncStart && blocks > 1 ? kCoRun | kTogether : lanes > 1 ? kCoRun : 0;
     numTensors = static_cast<uint8_t>(tensorCount);
     numScalars = static_cast<uint8_t>(scalarCount);
     numBuffers = 0;
@@ -134,7 +134,8 @@ struct alignas(64) Task {
     successors.store(nullptr, std::memory_order_relaxed);
   }
 
-  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4, kNode = 8 };
+  /// kCoRun: lanes of a block run at the same time; kTogether: all blocks do.
+  enum Flags : uint8_t { kPredicated = 1, kCoRun = 2, kDumped = 4, kNode = 8, kTogether = 16 };
   bool has(Flags flag) const { return flags & flag; }
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t{1}); }

@@ -26,7 +26,7 @@ bool Executor::executeInTeam(Task *task) {
   if (teamDebt_ > all) {
     // Alone: threads of the worker would compete for the same cores.
     teamDebt_ -= all;
-    for (int32_t block = 0; block < task->blocks && !task->run->stopped(); ++block)
+    for (int32_t block = 0; block < task->blocks && !task->run->halts(task); ++block)
       invoke(task, block, 0);
     task->nextBlock.store(task->blocks, std::memory_order_relaxed);
     dropTicket(task);
@@ -43,7 +43,7 @@ bool Executor::executeInTeam(Task *task) {
     Task *task = launch.task;
     if (index == 0) {
       launch.blocks.work(0, members, [&](int32_t block) {
-        if (!task->run->stopped())
+        if (!task->run->halts(task))
           launch.owner.invoke(task, block, 0);
       });
       launch.done = ticks();
@@ -52,7 +52,7 @@ bool Executor::executeInTeam(Task *task) {
     CallPlace place = callPlace();
     launch.blocks.work(index, members, [&](int32_t block) {
       CompletionList list;
-      if (!task->run->stopped())
+      if (!task->run->halts(task))
         if (const CompletionList *conditions = callKernel(task, block, 0, &list)) [[unlikely]]
           launch.owner.device_.addPending(task, *conditions);
     });
