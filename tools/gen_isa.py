@@ -148,7 +148,10 @@ def families() -> list[tuple[str, list[str]]]:
 
 
 def examples() -> dict[str, list[str]]:
-    """For each op the lines of the round-trip tests that hold it, behind the aliases that they use."""
+    """For each op the lines of the round-trip tests that hold it, behind the aliases that they use.
+
+    A comment behind a line, `// A2/A3`, says that it holds on one architecture only; a test tries them all.
+    """
     found: dict[str, list[str]] = {}
     for path in sorted((PTOAS / "test/IR/text").glob("*.mlir")):
         aliases: dict[str, str] = {}
@@ -380,6 +383,7 @@ def page(records: Records, mnemonic: str) -> str:
         subject = ", ".join(names) + (f" {verb}" if verb else "")
         where = {"Both": "", "A3": " (A2/A3)", "A5": " (A5)"}[arch]
         rules.append("* " + RULES[kind].format(subject) + where)
+    rules += ["* " + text for text in op["constraints"]]
     if rules:
         lines += ["## Rules", "", *rules, ""]
     if op.get("notes"):
@@ -411,6 +415,8 @@ def cpp_texts(records: Records) -> str:
         text += f"\n\nQueue: {records.queue(op)}. Architectures: {records.architectures(op)}."
         if op.get("instruction"):
             text += f" C++: `{op['instruction']}`."
+        if op["constraints"]:
+            text += "\n\n" + "\n".join("* " + rule for rule in op["constraints"])
         if op.get("notes"):
             text += f"\n\n{op['notes']}"
         text += "\n\n```mlir\n" + "\n".join(records.examples[mnemonic]) + "\n```"

@@ -74,11 +74,14 @@ module attributes {pto.target_arch = "a2a3"} {
 }
 
 // -----
+// The order of the boxes of a left tile is the architecture's, whatever is written; that of others is checked.
+!R = !pto.tile_buf<right, 64x32xf16, slayout=col_major>
 !L = !pto.tile_buf<left, 16x64xf16, slayout=row_major>
-!K = !pto.tile_buf<right, 64x32xf16, slayout=col_major>
+!K = !pto.tile_buf<right, 64x32xf16, slayout=row_major>
 !A = !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
 module attributes {pto.target_arch = "a5"} {
-  func.func @layout_a5(%l: !L, %k: !K, %a: !A) {
+  func.func @layout_a5(%l: !L, %k: !K, %r: !R, %a: !A) {
+    pto.tmatmul ins(%l, %r : !L, !R) outs(%a : !A)
     // expected-error @below {{layouts on A5 must be lhs col_major/row_major}}
     pto.tmatmul ins(%l, %k : !L, !K) outs(%a : !A)
     return

@@ -173,6 +173,18 @@ A3 = [
         "the workspace must hold i32",
         "pto.syncall(%pf : $pf) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
     ),
+    (
+        "the workspace needs at least 16 elements, got 1",
+        "pto.syncall(%sig : $sig) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
+    ),
+    (
+        "a window of a boxed col_major tile keeps all of its rows",
+        "%y = pto.subset %m[%i, %j] sizes [16, 64] : $m",
+    ),
+    (
+        "a window of a boxed row_major tile keeps all of its columns",
+        "%y = pto.subset %boxed[%i, %j] sizes [16, 32] : $boxed",
+    ),
     ("needs a target, or all and a space", '"pto.cmo.cacheinvalid"() : () -> ()'),
     ("drops global memory (gm) only", "pto.cmo.cacheinvalid all #pto.address_space<vec>"),
     (
@@ -390,6 +402,30 @@ WHOLE = [
     (
         'expected "a2", "a3", "a2a3" or "a5"',
         'module attributes {pto.target_arch = "a7"} {}',
+    ),
+    (
+        "'src' and 'dst' must be different tiles on A3",
+        'module attributes {pto.target_arch = "a3"} { func.func @f(%v: !pto.tile_buf<vec, 16x64xf32>) { pto.trecip ins(%v : !pto.tile_buf<vec, 16x64xf32>) outs(%v : !pto.tile_buf<vec, 16x64xf32>) return } }',
+    ),
+    (
+        "src0, src1, tmp and dst must be four different tiles",
+        'module attributes {pto.target_arch = "A3"} { func.func @f(%v: !pto.tile_buf<vec, 16x64xf32>, %t: !pto.tile_buf<vec, 32x64xui8>) { pto.tprelu ins(%v, %v, %t : !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 32x64xui8>) outs(%v : !pto.tile_buf<vec, 16x64xf32>) return } }',
+    ),
+    (
+        "between tiles in loc vec both must be row_major and unboxed (ND) on A5",
+        'module attributes {pto.target_arch = "a5"} { func.func @f(%v: !pto.tile_buf<vec, 16x64xf32>, %w: !pto.tile_buf<vec, 16x64xf32, blayout=col_major>, %i: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} { pto.textract ins(%v, %i, %i : !pto.tile_buf<vec, 16x64xf32>, index, index) outs(%w : !pto.tile_buf<vec, 16x64xf32, blayout=col_major>) return } }',
+    ),
+    (
+        "elements of type 'i16' cannot be inserted on A5, expected one of i8, i32, ui8, ui32, f16, bf16, f32, fp8, hif8, fp4",
+        'module attributes {pto.target_arch = "a5"} { func.func @f(%v: !pto.tile_buf<vec, 16x64xi16>, %i: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} { pto.tinsert ins(%v, %i, %i : !pto.tile_buf<vec, 16x64xi16>, index, index) outs(%v : !pto.tile_buf<vec, 16x64xi16>) return } }',
+    ),
+    (
+        "'pto.auto_sync_tail_hint' must be a string such as \"barrier-all\"",
+        "func.func @f() attributes {pto.auto_sync_tail_hint = 3 : i32} { return }",
+    ),
+    (
+        "sends tiles in acc or vec, got mat",
+        "module { func.func @f(%b: i32, %m: !pto.tile_buf<mat, 16x64xf32>) { pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = %b : i32) pto.tpush_to_aiv(%m : !pto.tile_buf<mat, 16x64xf32>) {split = 0} return } }",
     ),
     (
         "belongs in a vector function (aiv), but the kernel kind is cube",

@@ -54,10 +54,6 @@ A3 = [
         "tmp needs at least one row more than dst has valid rows",
         "pto.tprelu ins(%v, %w, %u8 : $v, $w, $u8) outs(%d : $d)",
     ),
-    (
-        "src0, src1, tmp and dst must be four different tiles",
-        "pto.tprelu ins(%v, %v, %u8b : $v, $v, $u8b) outs(%d : $d)",
-    ),
     ("the shift must be an integer", "pto.tshls ins(%n, %x : $n, f32) outs(%n : $n)"),
     ("'dst' must be row-major (blayout row_major)", "pto.texpands ins(%x : f32) outs(%cm : $cm)"),
     ("tmp needs at least 32 bytes", "pto.trsqrt ins(%v, %tiny : $v, $tiny) outs(%d : $d)"),
@@ -176,7 +172,7 @@ A3 = [
         "pto.mgather ins(%p, %ri : $p, $ri) outs(%h : $h)",
     ),
     (
-        "indices and dst must have the same valid rows",
+        "the indices must be one for each element of dst, got valid shapes",
         "pto.mgather ins(%p, %ri : $p, $ri) outs(%v : $v) {coalesce = #pto<coalesce elem>}",
     ),
     (
@@ -220,12 +216,72 @@ A3 = [
         "custom op 'pto.tadd' has an operand too many or of the wrong type in",
         "pto.tadd ins(%v, %w, %t : $v, $w, $t) outs(%d : $d)",
     ),
+    (
+        "'i32', quantised, cannot become 'i16' on A2/A3, expected one of i8, ui8, f16",
+        "pto.tstore ins(%ai, %i64 : $ai, i64) outs(%ps16 : $ps16)",
+    ),
+    (
+        "an accumulator of element type 'i32' cannot become 'f16' without scales, expected one of i32, ui32",
+        "pto.tmov ins(%ai : $ai) outs(%mh : $mh)",
+    ),
+    (
+        "an accumulator of element type 'f32' cannot become 'i8' without scales, expected one of f16, bf16, f32",
+        "pto.textract ins(%a, %i, %j : $a, index, index) outs(%mi : $mi)",
+    ),
+    (
+        "'f32', quantised, cannot become 'f16' on A2/A3, expected one of i8, ui8",
+        "pto.tinsert ins(%a, %i, %j, %i64 : $a, index, index, i64) outs(%mh : $mh)",
+    ),
+    (
+        "dst must be col_major with row_major boxes of fractal 512 (NZ)",
+        "pto.textract ins(%a, %i, %j : $a, index, index) outs(%mr : $mr)",
+    ),
+    (
+        "a bias is i32 from i32, or f32 from f16, bf16 or f32, got 'i8' to 'f32'",
+        "pto.tmov ins(%mrow : $mrow) outs(%bias : $bias)",
+    ),
+    (
+        "a tile in loc right must have blayout row_major",
+        "pto.textract ins(%m, %i, %j : $m, index, index) outs(%kcol : $kcol)",
+    ),
+    (
+        "the indices must be one for each row or one for each element of dst, got valid shapes 1x64 and 16x64",
+        "pto.mgather ins(%p, %ri : $p, $ri) outs(%v : $v)",
+    ),
+    (
+        "the indices must be a vector with one for each row of src",
+        "pto.mscatter ins(%v, %n : $v, $n) outs(%p : $p) {coalesce = #pto<coalesce row>}",
+    ),
+    (
+        "the scalar must be an integer like the elements, got 'f32'",
+        "pto.tands ins(%s16, %x : $s16, f32) outs(%s16b : $s16b)",
+    ),
+    (
+        "the scalar must be an integer like the elements, got 'f32'",
+        "pto.txors ins(%s16, %x : $s16, f32) outs(%s16b : $s16b)",
+    ),
+    (
+        "the diagonal must be an integer, got 'f32'",
+        "pto.ttri ins(%x {upperOrLower = 0} : f32) outs(%d : $d)",
+    ),
+    (
+        "the run length (block) must be an integer, got 'f32'",
+        "pto.tmrgsort ins(%r, %x : $r, f32) outs(%r : $r)",
+    ),
     ("' must be an index, got", "pto.textract ins(%m, %x, %j : $m, f32, index) outs(%lm : $lm)"),
 ]
 # On A5.
 A5 = [
     (
-        "are not supported on A5, expected fp8 * fp8 into f32",
+        "keys and counters must be i32, got 'f32'",
+        "pto.trandom ins(%i32, %i32, %x, %i32, %i32, %i32 {rounds = 7} : i32, i32, f32, i32, i32, i32) outs(%n : $n)",
+    ),
+    (
+        "are not supported on A5, expected fp8 * fp8 or fp4 * fp4 into f32",
+        "pto.tmatmul.mx ins(%l8, %sl, %k4, %sk : $l8, $sl, $k4, $sk) outs(%a : $a)",
+    ),
+    (
+        "are not supported on A5, expected fp8 * fp8 or fp4 * fp4 into f32",
         "pto.tmatmul.mx ins(%l5, %sl, %k, %sk : $l5, $sl, $k, $sk) outs(%a : $a)",
     ),
     (

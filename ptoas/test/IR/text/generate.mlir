@@ -10,9 +10,10 @@
 !H = !pto.tile_buf<vec, 16x64xui16>
 !HX = !pto.tile_buf<vec, 32x1xui8, blayout=col_major>
 !HD = !pto.tile_buf<vec, 16x256xui32>
+!B5 = !pto.tile_buf<vec, 16x64xi8>
 module attributes {pto.target_arch = "a2a3"} {
   func.func @compare(%a: !V, %b: !V, %d: !V, %m: !B, %x: f32, %ts: !TS, %i: i32, %s: i16, %r: !R, %n: !N, %tc: !TC) {
-    pto.tcmp ins(%a, %b {cmpMode = #pto<cmp gt>} : !V, !V) outs(%m : !B)
+    pto.tcmp ins(%a, %b {cmpMode = #pto<cmp gt>} : !V, !V) outs(%m : !B) // A2/A3
     pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : !V, f32) outs(%m : !B)
     pto.tsel ins(%m, %a, %b : !B, !V, !V) outs(%d : !V)
     pto.tsel ins(%m, %a, %b, %ts : !B, !V, !V, !TS) outs(%d : !V)
@@ -25,7 +26,8 @@ module attributes {pto.target_arch = "a2a3"} {
   }
 }
 module attributes {pto.target_arch = "a5"} {
-  func.func @a5(%k: i32, %i: !I, %h: !H, %x: !HX, %d: !HD) {
+  func.func @a5(%k: i32, %i: !I, %h: !H, %x: !HX, %d: !HD, %a: !V, %b: !V, %m: !B5) {
+    pto.tcmp ins(%a, %b {cmpMode = #pto<cmp gt>} : !V, !V) outs(%m : !B5)
     pto.trandom ins(%k, %k, %k, %k, %k, %k {rounds = 7} : i32, i32, i32, i32, i32, i32) outs(%i : !I)
     pto.thistogram ins(%h, %x : !H, !HX) outs(%d : !HD) {byte = 1}
     pto.thistogram ins(%h, %x : !H, !HX) outs(%d : !HD) {isMSB = true}

@@ -59,7 +59,7 @@ module attributes {pto.target_arch = "a2a3"} {
 module attributes {pto.target_arch = "a5"} {
   func.func @a5(%a: !V, %h: !VH, %x: !V) {
     pto.tpack ins(%a : !V) outs(%h : !VH)
-    pto.tmov ins(%a : !V) outs(%x : !V) {grpAxis = #pto<mx_group_axis axis1>}
+    pto.tmov ins(%a : !V) outs(%x : !V) {grpAxis = #pto<mx_group_axis axis1>} // A5
     return
   }
 }

@@ -46,13 +46,13 @@ module attributes {pto.target_arch = "a2a3"} {
     pto.trowexpanddiv ins(%a, %c, %t : !V, !C, !V) outs(%d : !V)
     pto.trowexpanddiv ins(%a, %n : !V, !N) outs(%d : !V)
     pto.trowexpandmax ins(%a, %c : !V, !C) outs(%d : !V)
-    pto.trowexpandmax ins(%a, %c, %t : !V, !C, !V) outs(%d : !V)
+    pto.trowexpandmax ins(%a, %c, %t : !V, !C, !V) outs(%d : !V) // A2/A3
     pto.trowexpandmax ins(%a, %n : !V, !N) outs(%d : !V)
     pto.trowexpandmin ins(%a, %c : !V, !C) outs(%d : !V)
-    pto.trowexpandmin ins(%a, %c, %t : !V, !C, !V) outs(%d : !V)
+    pto.trowexpandmin ins(%a, %c, %t : !V, !C, !V) outs(%d : !V) // A2/A3
     pto.trowexpandmin ins(%a, %n : !V, !N) outs(%d : !V)
     pto.trowexpandexpdif ins(%a, %c : !V, !C) outs(%d : !V)
-    pto.trowexpandexpdif ins(%a, %c, %t : !V, !C, !V) outs(%d : !V)
+    pto.trowexpandexpdif ins(%a, %c, %t : !V, !C, !V) outs(%d : !V) // A2/A3
     pto.trowexpandexpdif ins(%a, %n : !V, !N) outs(%d : !V)
     pto.trowexpanddiv ins(%a, %c : !V, !C) outs(%d : !V) {precisionType = #pto<div_precision high_precision>}
     pto.tcolexpand ins(%r : !R) outs(%d : !V)

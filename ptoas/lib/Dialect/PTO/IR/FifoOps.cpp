@@ -211,6 +211,16 @@ LogicalResult mlir::pto::verifyInitPipe(Operation *op) {
   return success();
 }
 
+// The queues that fill slots are those of the accumulator and of the vector core
+// (spec/ptoas.md 6.10).
+static LogicalResult verifyPushed(Operation *op, Type entry) {
+  auto tile = dyn_cast<TileBufType>(entry);
+  if (tile && tile.getSpace() != AddressSpace::Acc && tile.getSpace() != AddressSpace::Vec)
+    return op->emitOpError() << "sends tiles in acc or vec, got "
+                             << stringifyAddressSpace(tile.getSpace());
+  return success();
+}
+
 LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
   bool cube = isa<TPushToAivOp, TPopFromAivOp, TFreeFromAivOp, TAllocToAivOp>(op);
   if (failed(verifyCore(op, cube ? KernelKind::Cube : KernelKind::Vector)))
@@ -219,6 +229,8 @@ LogicalResult mlir::pto::verifyPipeUse(Operation *op) {
   if (split < 0 || split > 4)
     return op->emitOpError()
            << "split must be 0 (none), 1 (rows), 2 (columns), 3 or 4 (odd extents), got " << split;
+  if (isa<TPushToAivOp, TPushToAicOp>(op) && failed(verifyPushed(op, op->getOperand(0).getType())))
+    return failure();
   auto popped = isa<TPopFromAicOp, TPopFromAivOp>(op)
                     ? dyn_cast<TileBufType>(op->getResult(0).getType())
                     : TileBufType();
@@ -303,10 +315,8 @@ static LogicalResult verifyHandleUse(Operation *op, int64_t split) {
 }
 
 LogicalResult TPushOp::verify() {
-  auto tile = dyn_cast<TileBufType>(getTile().getType());
-  if (tile && tile.getSpace() != AddressSpace::Acc && tile.getSpace() != AddressSpace::Vec)
-    return emitOpError() << "sends tiles in acc or vec, got "
-                         << stringifyAddressSpace(tile.getSpace());
+  if (failed(verifyPushed(*this, getTile().getType())))
+    return failure();
   return verifyHandleUse(*this, getSplit());
 }
 LogicalResult TPopOp::verify() { return verifyHandleUse(*this, getSplit()); }

@@ -10,8 +10,8 @@ static LogicalResult checkElements(Operation *op, Arch arch, bool mx, TileBufTyp
   unsigned c = elem::classify(dst.getElementType());
   unsigned small = elem::FP8 | elem::HIF8 | elem::FP4;
   bool legal;
-  if (mx)
-    legal = c == elem::F32 && (a & small) && (b & small);
+  if (mx) // four-bit floats go with four-bit floats (spec/pto_isa.md 6.9)
+    legal = c == elem::F32 && (a & small) && (b & small) && (a == elem::FP4) == (b == elem::FP4);
   else
     legal = (c == elem::I32 && a == elem::I8 && b == elem::I8) ||
             (c == elem::F32 && a == b && (a & elem::F3)) ||
@@ -21,7 +21,7 @@ static LogicalResult checkElements(Operation *op, Arch arch, bool mx, TileBufTyp
   return op->emitOpError() << "element types " << lhs.getElementType() << " * "
                            << rhs.getElementType() << " into " << dst.getElementType()
                            << " are not supported on " << getArchName(arch) << ", expected "
-                           << (mx ? "fp8 * fp8 into f32"
+                           << (mx ? "fp8 * fp8 or fp4 * fp4 into f32"
                                : arch == Arch::A5
                                    ? "i8 * i8 into i32, equal floats or fp8 into f32"
                                    : "i8 * i8 into i32, or equal f16, bf16 or f32 into f32");
@@ -51,9 +51,12 @@ LogicalResult mlir::pto::checkMatmul(Operation *op, Arch arch) {
     return failure();
   if (gemv && !mayEqual(lhs.getValidRow(), 1))
     return op->emitOpError() << "lhs must have one valid row, got " << lhs.getValidRow();
+  // In which order the boxes of lhs lie is the architecture's, whatever is written
+  // (spec/ptoas.md 3.1).
   if (arch == Arch::A5) {
+    bool leftOrder = lhs.getSlayout() == SLayout::RowMajor;
     bool rightOrder = rhs.isRowMajor() && rhs.getSlayout() == SLayout::ColMajor;
-    if (!isColRow(lhs) || !rightOrder || !isColRow(dst))
+    if (!leftOrder || !rightOrder || !isColRow(dst))
       return op->emitOpError()
              << "layouts on A5 must be lhs col_major/row_major, rhs row_major/col_major and dst "
                 "col_major/row_major (blayout/slayout)";

@@ -57,16 +57,16 @@ LogicalResult mlir::pto::checkTPrefetch(Operation *op, Arch) {
                         prefetch.getDst().getType().getElementType());
 }
 
-// What an accumulator may become on its way out.
+// What an accumulator may become on its way out. Only L1 takes 16-bit integers (spec/ptoas.md 6.2).
 static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Type to,
-                                        bool quantised) {
+                                        bool quantised, bool intoTile = false) {
   unsigned source = elem::classify(from), allowed = 0;
   if (!(source & (elem::I32 | elem::F32)))
     return op->emitOpError() << "an accumulator holds i32 or f32, got " << from;
   if (!quantised)
     allowed = elem::I32 | elem::F32 | elem::F16 | elem::BF16;
   else if (source & elem::I32)
-    allowed = elem::B8 | elem::F16 | (arch == Arch::A5 ? elem::BF16 : elem::B16);
+    allowed = elem::B8 | elem::F16 | (arch == Arch::A5 ? elem::BF16 : intoTile ? elem::B16 : 0u);
   else
     allowed = elem::B8 | (arch == Arch::A5 ? elem::F3 | elem::FP8 | elem::HIF8 : 0u);
   if (!(elem::classify(to) & allowed))
@@ -74,6 +74,19 @@ static LogicalResult checkAccConversion(Operation *op, Arch arch, Type from, Typ
                              << (quantised ? ", quantised," : "") << " cannot become " << to
                              << " on " << getArchName(arch) << ", expected one of "
                              << elem::toString(allowed);
+  return success();
+}
+
+// From an accumulator to L1: without scales numbers keep their kind (spec/pto_isa.md 6.10).
+static LogicalResult checkAccToMat(Operation *op, Arch arch, TileBufType src, TileBufType dst,
+                                   bool quantised) {
+  if (quantised)
+    return checkAccConversion(op, arch, src.getElementType(), dst.getElementType(), true, true);
+  unsigned allowed = hasElem(src, elem::F32) ? elem::F32 | elem::F16 | elem::BF16 : elem::B32;
+  if (!hasElem(dst, allowed))
+    return op->emitOpError() << "an accumulator of element type " << src.getElementType()
+                             << " cannot become " << dst.getElementType()
+                             << " without scales, expected one of " << elem::toString(allowed);
   return success();
 }
 
@@ -114,6 +127,24 @@ LogicalResult mlir::pto::checkTStoreFp(Operation *op, Arch arch) {
                             true);
 }
 
+// One index for each row of the tile, or one for each element (spec/pto_isa.md 6.12).
+static LogicalResult checkIndices(Operation *op, std::optional<Coalesce> coalesce,
+                                  TileBufType indices, TileBufType tile, StringRef name) {
+  auto fits = [&](int64_t rows, int64_t cols) {
+    return mayEqual(indices.getValidRow(), rows) && mayEqual(indices.getValidCol(), cols);
+  };
+  int64_t rows = tile.getValidRow();
+  bool perRow = fits(1, rows) || fits(rows, 1), perElement = fits(rows, tile.getValidCol());
+  if (coalesce ? (*coalesce == Coalesce::Row ? perRow : perElement) : perRow || perElement)
+    return success();
+  StringRef wanted = !coalesce                    ? "one for each row or one for each element"
+                     : *coalesce == Coalesce::Row ? "a vector with one for each row"
+                                                  : "one for each element";
+  return op->emitOpError() << "the indices must be " << wanted << " of " << name
+                           << ", got valid shapes " << validText(indices) << " and "
+                           << validText(tile);
+}
+
 LogicalResult mlir::pto::checkMGather(Operation *op, Arch) {
   auto gather = cast<MGatherOp>(op);
   TileBufType dst = gather.getDst().getType(), indices = gather.getIndices().getType();
@@ -123,11 +154,7 @@ LogicalResult mlir::pto::checkMGather(Operation *op, Arch) {
     return op->emitOpError() << "element types of the view and dst must be equal, got "
                              << elementOfView(gather.getSrc().getType()) << " and "
                              << dst.getElementType();
-  bool perRow = gather.getCoalesce() == Coalesce::Row || !gather.getCoalesce();
-  if (!perRow && !mayEqual(indices.getValidRow(), dst.getValidRow()))
-    return op->emitOpError() << "indices and dst must have the same valid rows, got "
-                             << validText(indices) << " and " << validText(dst);
-  return success();
+  return checkIndices(op, gather.getCoalesce(), indices, dst, "dst");
 }
 
 LogicalResult mlir::pto::checkMScatter(Operation *op, Arch) {
@@ -147,7 +174,7 @@ LogicalResult mlir::pto::checkMScatter(Operation *op, Arch) {
                              << stringifyScatterAtomicOp(scatter.getScatterAtomicOp())
                              << " needs one of " << elem::toString(allowed) << ", got "
                              << src.getElementType();
-  return success();
+  return checkIndices(op, scatter.getCoalesce(), scatter.getIndices().getType(), src, "src");
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,7 +231,14 @@ LogicalResult mlir::pto::checkTMov(Operation *op, Arch arch) {
       return op->emitOpError() << "an accumulator holds i32 or f32, got " << src.getElementType();
     if (arch == Arch::A3 && to == AddressSpace::Mat && !isNZ(dst))
       return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
+    if (to == AddressSpace::Mat && failed(checkAccToMat(op, arch, src, dst, quantised)))
+      return failure();
   }
+  // The table of biases holds what accumulators hold (spec/pto_isa.md 6.10).
+  if (to == AddressSpace::Bias && !(hasElem(src, elem::F3) && hasElem(dst, elem::F32)) &&
+      !(hasElem(src, elem::B32) && hasElem(dst, elem::B32)))
+    return op->emitOpError() << "a bias is i32 from i32, or f32 from f16, bf16 or f32, got "
+                             << src.getElementType() << " to " << dst.getElementType();
   // Splitting an accumulator between two vector cores halves the destination.
   bool halves = move.getAccToVecMode().has_value();
   if ((from == AddressSpace::Mat || arch == Arch::A3) && !halves &&
@@ -225,7 +259,19 @@ LogicalResult mlir::pto::checkTMovFp(Operation *op, Arch arch) {
   if (arch == Arch::A3 && !isNZ(dst))
     return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
   return checkAccConversion(op, arch, move.getSrc().getType().getElementType(),
-                            dst.getElementType(), true);
+                            dst.getElementType(), true, true);
+}
+
+static bool isND(TileBufType tile) { return tile.isRowMajor() && !tile.isBoxed(); }
+
+// Windows of vector tiles on A5 are plain rows (ND; spec/ptoas.md 6.2). Where one function stands
+// for both cores, the way between them is the implementation's.
+static LogicalResult checkVecWindowA5(Operation *op, Arch arch, TileBufType src, TileBufType dst) {
+  if (arch != Arch::A5 || dst.getSpace() != AddressSpace::Vec || isMixedBody(op) ||
+      (isND(src) && isND(dst)))
+    return success();
+  return op->emitOpError() << "between tiles in loc vec both must be row_major and unboxed (ND) on "
+                              "A5";
 }
 
 // The smaller tile at (row, col) must lie inside the larger one where that is known.
@@ -273,9 +319,19 @@ LogicalResult mlir::pto::checkTExtract(Operation *op, Arch arch) {
     if (to != AddressSpace::Scaling && dst.getSlayout() != wanted)
       return op->emitOpError() << "a tile in loc " << stringifyAddressSpace(to)
                                << " must have slayout " << stringifySLayout(wanted);
+    if (to == AddressSpace::Right && !dst.isRowMajor())
+      return op->emitOpError() << "a tile in loc right must have blayout row_major";
   } else if (fromVec && src.getElementBytes() != dst.getElementBytes()) {
     return op->emitOpError() << "element types of src and dst must be equal, got "
                              << src.getElementType() << " and " << dst.getElementType();
+  } else if (fromVec && failed(checkVecWindowA5(op, arch, src, dst))) {
+    return failure();
+  }
+  if (from == AddressSpace::Acc && to == AddressSpace::Mat) {
+    if (arch == Arch::A3 && !isNZ(dst))
+      return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
+    if (failed(checkAccToMat(op, arch, src, dst, quantised)))
+      return failure();
   }
   return checkWindow(op, src, dst);
 }
@@ -294,6 +350,9 @@ LogicalResult mlir::pto::checkTInsert(Operation *op, Arch arch) {
                    arch == Arch::A5 ? "acc to mat; vec to vec or mat" : "acc to mat; vec to vec");
   if (quantised && !fromAcc)
     return op->emitOpError() << "quantisation is only possible from loc acc";
+  if (fromAcc && quantised &&
+      failed(checkAccConversion(op, arch, src.getElementType(), dst.getElementType(), true, true)))
+    return failure();
   if (fromAcc && !quantised) {
     bool legal = arch == Arch::A5 ? (hasElem(src, elem::F32) && hasElem(dst, elem::F3)) ||
                                         (hasElem(src, elem::B32) && hasElem(dst, elem::B32))
@@ -308,6 +367,17 @@ LogicalResult mlir::pto::checkTInsert(Operation *op, Arch arch) {
   if (fromVec && src.getElementBytes() != dst.getElementBytes())
     return op->emitOpError() << "element types of src and dst must be equal, got "
                              << src.getElementType() << " and " << dst.getElementType();
+  if (fromVec && arch == Arch::A5 && !isMixedBody(op)) {
+    unsigned allowed = elem::B8 | elem::B32 | elem::F3 | elem::FP8 | elem::HIF8 | elem::FP4;
+    if (!hasElem(src, allowed))
+      return op->emitOpError() << "elements of type " << src.getElementType()
+                               << " cannot be inserted on A5, expected one of "
+                               << elem::toString(allowed);
+    if (to == AddressSpace::Mat && !isNZ(dst))
+      return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
+  }
+  if (fromVec && failed(checkVecWindowA5(op, arch, src, dst)))
+    return failure();
   return checkWindow(op, dst, src);
 }
 
@@ -315,7 +385,7 @@ LogicalResult mlir::pto::checkFixpipeQuant(Operation *op, Arch arch) {
   TileBufType src = tileOf(op, "src"), dst = tileOf(op, "dst");
   if (!isColRow(dst) || (arch == Arch::A3 && dst.getFractal() != 512))
     return op->emitOpError() << "dst must be col_major with row_major boxes of fractal 512 (NZ)";
-  return checkAccConversion(op, arch, src.getElementType(), dst.getElementType(), true);
+  return checkAccConversion(op, arch, src.getElementType(), dst.getElementType(), true, true);
 }
 
 //===----------------------------------------------------------------------===//

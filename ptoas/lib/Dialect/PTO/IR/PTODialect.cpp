@@ -76,6 +76,8 @@ LogicalResult PTODialect::verifyOperationAttribute(Operation *op, NamedAttribute
   if (name == "pto.kernel_kind" && !isa<KernelKindAttr>(attr.getValue()))
     return op->emitError()
            << "'pto.kernel_kind' must be #pto.kernel_kind<cube> or #pto.kernel_kind<vector>";
+  if (name == "pto.auto_sync_tail_hint" && !isa<StringAttr>(attr.getValue()))
+    return op->emitError() << "'pto.auto_sync_tail_hint' must be a string such as \"barrier-all\"";
   if (name == "pto.target_arch" && !isa<StringAttr>(attr.getValue()))
     return op->emitError() << "'pto.target_arch' must be a string such as \"a2a3\" or \"a5\"";
   if (name == "pto.target_arch") {

@@ -368,6 +368,12 @@ LogicalResult SyncAllOp::verify() {
                                              : cast<PartitionTensorViewType>(type).getElementType();
   if (!element.isInteger(32))
     return emitOpError() << "the workspace must hold i32, got " << element;
+  int64_t count = isa<PtrType>(type) ? ShapedType::kDynamic
+                  : isa<TensorViewType>(type)
+                      ? cast<TensorViewType>(type).getNumElements()
+                      : cast<PartitionTensorViewType>(type).getNumElements();
+  if (!ShapedType::isDynamic(count) && count < 16)
+    return emitOpError() << "the workspace needs at least 16 elements, got " << count;
   return success();
 }
 

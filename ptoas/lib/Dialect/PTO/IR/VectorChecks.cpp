@@ -1,5 +1,6 @@
 //===- VectorChecks.cpp - rules of vector instructions --------------------===//
 #include "TileChecks.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -44,6 +45,8 @@ LogicalResult mlir::pto::checkXorTmp(Operation *op, Arch arch) {
   TileBufType tmp = tileOf(op, "tmp"), dst = tileOf(op, "dst");
   if (isa<TXorSOp>(op) && operandOf(op, "src") == operandOf(op, "dst"))
     return op->emitOpError() << "'src' and 'dst' must be different tiles";
+  if (isa<TXorSOp>(op) && failed(checkIntScalar(op, arch)))
+    return failure();
   if (!tmp || arch == Arch::A5)
     return success();
   if (tmp.getElementType() != dst.getElementType())
@@ -56,6 +59,13 @@ LogicalResult mlir::pto::checkXorTmp(Operation *op, Arch arch) {
   return success();
 }
 
+// Only modules for "a3", not "a2a3", ask for different tiles (spec/ptoas.md 6.4 and 16, 15).
+static bool namesA3(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto name = module ? module->getAttrOfType<StringAttr>("pto.target_arch") : StringAttr();
+  return name && name.getValue().lower() == "a3";
+}
+
 LogicalResult mlir::pto::checkPReluTmp(Operation *op, Arch arch) {
   TileBufType tmp = tileOf(op, "tmp"), dst = tileOf(op, "dst");
   if (!tmp || arch == Arch::A5)
@@ -65,12 +75,26 @@ LogicalResult mlir::pto::checkPReluTmp(Operation *op, Arch arch) {
   if (!ShapedType::isDynamic(dst.getValidRow()) && tmp.getRows() < dst.getValidRow() + 1)
     return op->emitOpError() << "tmp needs at least one row more than dst has valid rows, got "
                              << tmp.getRows() << " and " << dst.getValidRow();
+  if (!namesA3(op))
+    return success();
   SmallVector<Value> values = {operandOf(op, "src0"), operandOf(op, "src1"), operandOf(op, "tmp"),
                                operandOf(op, "dst")};
   for (unsigned i = 0; i < 4; ++i)
     for (unsigned j = i + 1; j < 4; ++j)
       if (values[i] == values[j])
         return op->emitOpError() << "src0, src1, tmp and dst must be four different tiles";
+  return success();
+}
+
+LogicalResult mlir::pto::checkRecip(Operation *op, Arch) {
+  if (namesA3(op) && operandOf(op, "src") == operandOf(op, "dst"))
+    return op->emitOpError() << "'src' and 'dst' must be different tiles on A3";
+  return success();
+}
+
+LogicalResult mlir::pto::checkIntScalar(Operation *op, Arch) {
+  if (Type type = operandOf(op, "scalar").getType(); !type.isIntOrIndex())
+    return op->emitOpError() << "the scalar must be an integer like the elements, got " << type;
   return success();
 }
 
@@ -168,6 +192,8 @@ LogicalResult mlir::pto::checkTTri(Operation *op, Arch) {
   int64_t side = cast<TTriOp>(op).getUpperOrLower();
   if (side != 0 && side != 1)
     return op->emitOpError() << "upperOrLower must be 0 (lower) or 1 (upper), got " << side;
+  if (Type type = operandOf(op, "diagonal").getType(); !type.isIntOrIndex())
+    return op->emitOpError() << "the diagonal must be an integer, got " << type;
   return success();
 }
 
@@ -175,6 +201,9 @@ LogicalResult mlir::pto::checkTRandom(Operation *op, Arch) {
   int64_t rounds = cast<TRandomOp>(op).getRounds();
   if (rounds != 7 && rounds != 10)
     return op->emitOpError() << "rounds must be 7 or 10, got " << rounds;
+  for (Value word : op->getOperands().drop_back())
+    if (!word.getType().isInteger(32))
+      return op->emitOpError() << "keys and counters must be i32, got " << word.getType();
   return success();
 }
 
@@ -352,6 +381,8 @@ LogicalResult mlir::pto::checkTMrgSort(Operation *op, Arch) {
   if (merge.getBlockLen()) {
     if (lists != 1)
       return op->emitOpError() << "a run length goes with one list, got " << lists;
+    if (Type type = merge.getBlockLen().getType(); !type.isIntOrIndex())
+      return op->emitOpError() << "the run length (block) must be an integer, got " << type;
     auto length = getConstantValue(merge.getBlockLen());
     if (length && (*length <= 0 || *length % 64 != 0))
       return op->emitOpError() << "the run length (block) must be a positive multiple of 64, got "

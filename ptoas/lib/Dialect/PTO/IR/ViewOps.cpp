@@ -371,8 +371,17 @@ LogicalResult SubviewOp::verify() {
 }
 
 LogicalResult SubsetOp::verify() {
-  return verifyWindow(*this, getSource().getType(), getResult().getType(), getOffsets(),
-                      getSizes());
+  TileBufType source = getSource().getType();
+  if (failed(verifyWindow(*this, source, getResult().getType(), getOffsets(), getSizes())))
+    return failure();
+  // Whole lines of boxes only: the result has no pitch of its own (spec/ptoas.md 6.1).
+  unsigned whole = source.isRowMajor() ? 1 : 0;
+  std::optional<int64_t> offset = getConstantValue(getOffsets()[whole]);
+  if (source.isBoxed() && (getSizes()[whole] != (whole ? source.getCols() : source.getRows()) ||
+                           (offset && *offset != 0)))
+    return emitOpError() << "a window of a boxed " << stringifyBLayout(source.getBlayout())
+                         << " tile keeps all of its " << (whole ? "columns" : "rows");
+  return success();
 }
 
 LogicalResult SetValidShapeOp::verify() {

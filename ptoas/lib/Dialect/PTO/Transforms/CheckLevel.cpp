@@ -71,6 +71,39 @@ static LogicalResult checkEnd(Operation *op, TileBufType type, Value addr, int64
                            << " bytes";
 }
 
+// A5 refuses products of tiles in other orders; on A2/A3 they are legal text (spec/ptoas.md 6.3)
+// and wrong numbers on hardware (spec/pto_isa.md 6.9).
+static void warnOfBoxOrder(Operation *op, TileBufType type) {
+  bool rowBoxes = type.getSlayout() == SLayout::RowMajor;
+  bool right = type.isRowMajor() && type.getSlayout() == SLayout::ColMajor;
+  StringRef wanted;
+  if (type.getSpace() == AddressSpace::Left && !rowBoxes)
+    wanted = "slayout row_major";
+  else if (type.getSpace() == AddressSpace::Right && !right)
+    wanted = "blayout row_major and slayout col_major";
+  else if (type.getSpace() == AddressSpace::Acc && !(type.isColMajor() && rowBoxes))
+    wanted = "blayout col_major and slayout row_major";
+  if (!wanted.empty() && getTargetArch(op) == Arch::A3)
+    op->emitWarning() << "'" << op->getName() << "' op the matrix unit reads a tile in loc "
+                      << stringifyAddressSpace(type.getSpace()) << " as " << wanted;
+}
+
+// A function with a kernel kind is compiled for one core, which has not the queues of the other.
+static void warnOfOtherCore(Operation *op) {
+  auto runs = dyn_cast<PipeOpInterface>(op);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  auto kind =
+      function ? function->getAttrOfType<KernelKindAttr>("pto.kernel_kind") : KernelKindAttr();
+  if (!runs || !kind)
+    return;
+  PIPE pipe = runs.getPipe();
+  bool cube = kind.getValue() == KernelKind::Cube;
+  if (cube ? pipe == PIPE::PIPE_V : pipe == PIPE::PIPE_M || pipe == PIPE::PIPE_MTE1)
+    op->emitWarning() << "'" << op->getName() << "' op runs on a " << (cube ? "vector" : "cube")
+                      << " core, but this function is compiled for a " << (cube ? "cube" : "vector")
+                      << " core (pto.kernel_kind)";
+}
+
 // Instructions whose scratch tile must be named when nobody plans memory.
 static bool needsScratch(TileOpInterface op) {
   if (getTargetArch(op) == Arch::A5)
@@ -96,6 +129,12 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
                << "unexpected 'addr' operand: only supported when --pto-level=level3";
       return success();
     };
+    warnOfOtherCore(op);
+    if (isa<GetBufOp, RlsBufOp, GetBufDynOp, RlsBufDynOp>(op) && getTargetArch(op) == Arch::A3)
+      op->emitWarning() << "'" << op->getName()
+                        << "' op names a token of a buffer, which only A5 has";
+    if (auto alloc = dyn_cast<AllocTileOp>(op))
+      warnOfBoxOrder(op, alloc.getResult().getType());
     if (auto alloc = dyn_cast<AllocTileOp>(op))
       return success(succeeded(checkAddress(alloc.getAddr())) &&
                      succeeded(checkEnd(op, alloc.getResult().getType(), alloc.getAddr())) &&
@@ -129,6 +168,13 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
       if (matchPattern(loop.getStep(), m_ConstantInt(&step)) && !step.isStrictlyPositive())
         return op->emitOpError() << "the step of a loop must be positive, got "
                                  << step.getSExtValue();
+    }
+    if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+      auto isSlots = [](Type type) { return isa<MultiTileBufType>(type); };
+      if (llvm::any_of(function.getArgumentTypes(), isSlots) ||
+          llvm::any_of(function.getResultTypes(), isSlots))
+        return op->emitError()
+               << "a multi_tile_buf cannot be an argument or a result of a function";
     }
     auto tileOp = dyn_cast<TileOpInterface>(op);
     if (tileOp && placed && needsScratch(tileOp) && tileOp.getScratch().empty())

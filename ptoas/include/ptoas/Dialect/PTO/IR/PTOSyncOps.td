@@ -23,8 +23,14 @@ class PTO_FlagDynOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let assemblyFormat = "`[` custom<Pipe>($src_pipe) `,` custom<Pipe>($dst_pipe) `,` $event_id `]` attr-dict";
   let hasVerifier = 1;
 }
-def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn"> { let summary = "set_flag with a run-time event id."; }
-def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn"> { let summary = "wait_flag with a run-time event id."; }
+def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn"> {
+  let constraints = ["event ids 0 to 7"];
+  let summary = "set_flag with a run-time event id.";
+}
+def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn"> {
+  let constraints = ["event ids 0 to 7"];
+  let summary = "wait_flag with a run-time event id.";
+}
 
 def PTO_DeclareEventIdArrayOp : PTO_Op<"declare_eventid_array"> {
   let summary = "Storage for run-time event ids.";
@@ -69,15 +75,31 @@ class PTO_BufTokenOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let assemblyFormat = "custom<BufToken>($pipe, $buf_id, $mode) attr-dict";
   let hasVerifier = 1;
 }
-def PTO_GetBufOp : PTO_BufTokenOp<"get_buf"> { let summary = "Take the token of a buffer."; }
-def PTO_RlsBufOp : PTO_BufTokenOp<"rls_buf"> { let summary = "Give the token of a buffer back."; }
+def PTO_GetBufOp : PTO_BufTokenOp<"get_buf"> {
+  let constraints = ["buffer ids 0 to 31, mode not negative",
+                     "tokens are A5's: a warning on A2/A3"];
+  let summary = "Take the token of a buffer.";
+}
+def PTO_RlsBufOp : PTO_BufTokenOp<"rls_buf"> {
+  let constraints = ["buffer ids 0 to 31, mode not negative",
+                     "tokens are A5's: a warning on A2/A3"];
+  let summary = "Give the token of a buffer back.";
+}
 class PTO_BufTokenDynOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let arguments = (ins PTO_PIPEAttr:$pipe, Index:$buf_id, DefaultValuedAttr<PTO_IntAttr, "0">:$mode);
   let assemblyFormat = "custom<BufTokenDyn>($pipe, $buf_id, $mode) attr-dict";
   let hasVerifier = 1;
 }
-def PTO_GetBufDynOp : PTO_BufTokenDynOp<"get_buf_dyn"> { let summary = "get_buf with a run-time buffer id."; }
-def PTO_RlsBufDynOp : PTO_BufTokenDynOp<"rls_buf_dyn"> { let summary = "rls_buf with a run-time buffer id."; }
+def PTO_GetBufDynOp : PTO_BufTokenDynOp<"get_buf_dyn"> {
+  let constraints = ["buffer ids 0 to 31, mode not negative",
+                     "tokens are A5's: a warning on A2/A3"];
+  let summary = "get_buf with a run-time buffer id.";
+}
+def PTO_RlsBufDynOp : PTO_BufTokenDynOp<"rls_buf_dyn"> {
+  let constraints = ["buffer ids 0 to 31, mode not negative",
+                     "tokens are A5's: a warning on A2/A3"];
+  let summary = "rls_buf with a run-time buffer id.";
+}
 def PTO_MemBarOp : PTO_OrderOp<"mem_bar"> {
   let summary = "Order memory accesses of one kind before those of another (A5).";
   let arguments = (ins PTO_MemBarAttr:$kind);
@@ -86,6 +108,9 @@ def PTO_MemBarOp : PTO_OrderOp<"mem_bar"> {
 }
 
 def PTO_SyncSetOp : PTO_OrderOp<"sync.set"> {
+  let constraints = ["an event id, not negative; ffts_mode is 0, 1 or 2",
+                     "pipes FIX and MTE3 (A5)",
+                     "with set_ffts in the same function (A2/A3)"];
   let summary = "Signal the other core of the cluster.";
   let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn,
                        OptionalAttr<PTO_IntAttr>:$ffts_mode);
@@ -93,6 +118,8 @@ def PTO_SyncSetOp : PTO_OrderOp<"sync.set"> {
   let hasVerifier = 1;
 }
 def PTO_SyncWaitOp : PTO_OrderOp<"sync.wait"> {
+  let constraints = ["an event id, not negative; ffts_mode is 0, 1 or 2",
+                     "pipes FIX, MTE1, MTE2, MTE3 and V (A5)"];
   let summary = "Wait for a signal of the other core of the cluster.";
   let arguments = (ins PTO_PIPEAttr:$pipe, OptionalAttr<PTO_IntAttr>:$event_id, Optional<Index>:$event_id_dyn,
                        OptionalAttr<PTO_IntAttr>:$ffts_mode);
@@ -100,6 +127,7 @@ def PTO_SyncWaitOp : PTO_OrderOp<"sync.wait"> {
   let hasVerifier = 1;
 }
 def PTO_SetFftsOp : PTO_OrderOp<"set_ffts"> {
+  let constraints = ["the base points to 64-bit integers"];
   let summary = "Base address of the cross-core signals.";
   let hasVerifier = 1;
   let arguments = (ins PTO_PtrType:$base);
@@ -111,19 +139,39 @@ class PTO_CrossOp<string mnemonic> : PTO_OrderOp<mnemonic> {
   let hasVerifier = 1;
   let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyCrossSignal(*this); }";
 }
-def PTO_SetCrossBlockOp : PTO_CrossOp<"set_cross_block"> { let summary = "Signal another block."; }
-def PTO_WaitCrossBlockOp : PTO_CrossOp<"wait_cross_block"> { let summary = "Wait for another block."; }
-def PTO_SetIntraBlockOp : PTO_CrossOp<"set_intra_block"> { let summary = "Signal inside a block."; }
-def PTO_WaitIntraBlockOp : PTO_CrossOp<"wait_intra_block"> { let summary = "Wait inside a block."; }
+def PTO_SetCrossBlockOp : PTO_CrossOp<"set_cross_block"> {
+  let constraints = ["event ids 0 to 31"];
+  let summary = "Signal another block.";
+}
+def PTO_WaitCrossBlockOp : PTO_CrossOp<"wait_cross_block"> {
+  let constraints = ["event ids 0 to 31"];
+  let summary = "Wait for another block.";
+}
+def PTO_SetIntraBlockOp : PTO_CrossOp<"set_intra_block"> {
+  let constraints = ["event ids 0 to 31"];
+  let summary = "Signal inside a block.";
+}
+def PTO_WaitIntraBlockOp : PTO_CrossOp<"wait_intra_block"> {
+  let constraints = ["event ids 0 to 31"];
+  let summary = "Wait inside a block.";
+}
 
 class PTO_SectionOp<string mnemonic> : PTO_Op<mnemonic, [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
-def PTO_SectionCubeOp : PTO_SectionOp<"section.cube"> { let summary = "Code of the cube core only."; }
-def PTO_SectionVectorOp : PTO_SectionOp<"section.vector"> { let summary = "Code of the vector cores only."; }
+def PTO_SectionCubeOp : PTO_SectionOp<"section.cube"> {
+  let constraints = ["not inside another section, nor in a function of the other kernel kind"];
+  let summary = "Code of the cube core only.";
+}
+def PTO_SectionVectorOp : PTO_SectionOp<"section.vector"> {
+  let constraints = ["not inside another section, nor in a function of the other kernel kind"];
+  let summary = "Code of the vector cores only.";
+}
 def PTO_SectionSimtOp : PTO_Op<"section.simt", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let constraints = ["three numbers of threads, each 1 to 2048",
+                     "not inside section.simt or section.cube, nor in a cube function"];
   let summary = "Code that x * y * z threads of the vector core run (A5).";
   let arguments = (ins Variadic<Index>:$dims, DenseI64ArrayAttr:$static_dims);
   let regions = (region SizedRegion<1>:$body);
@@ -148,6 +196,7 @@ def PTO_YieldOp : PTO_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"::ml
 }
 
 def PTO_SyncAllOp : PTO_OrderOp<"syncall", [AttrSizedOperandSegments]> {
+  let constraints = ["mode hard takes no workspace; soft needs one of i32 with at least 16 elements"];
   let summary = "All cores meet; the soft mode does so through a workspace in global memory.";
   let arguments = (ins Optional<AnyTypeOf<[PTO_PtrType, PTO_TensorViewType, PTO_PartitionTensorViewType]>>:$workspace,
                        Optional<AnySignlessInteger>:$usedCores,
@@ -164,6 +213,7 @@ def PTO_FenceBarrierAllOp : PTO_OrderOp<"fence.barrier_all"> {
   let assemblyFormat = "qualified($scope) attr-dict";
 }
 def PTO_CacheInvalidOp : PTO_OrderOp<"cmo.cacheinvalid"> {
+  let constraints = ["global memory (gm) only"];
   let summary = "Drop cached global memory: all of it, or the line of a view.";
   let arguments = (ins Optional<AnyTypeOf<[PTO_PtrType, PTO_TensorViewType, PTO_PartitionTensorViewType]>>:$target,
                        OptionalAttr<PTO_AddressSpaceAttr>:$space);
@@ -178,6 +228,9 @@ def PTO_CacheInvalidOp : PTO_OrderOp<"cmo.cacheinvalid"> {
 //===----------------------------------------------------------------------===//
 
 def PTO_ReserveBufferOp : PTO_OrderOp<"reserve_buffer"> {
+  let constraints = ["size is above 0, location vec or mat",
+                     "base exactly with auto = false, which is possible at level3 only; the buffer ends inside its memory",
+                     "names are unique in a function"];
   let summary = "Local bytes that the peer core fills through a FIFO.";
   let arguments = (ins StrAttr:$name, PTO_IntAttr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$auto_,
                        OptionalAttr<PTO_IntAttr>:$base);
@@ -187,12 +240,23 @@ def PTO_ReserveBufferOp : PTO_OrderOp<"reserve_buffer"> {
   let hasVerifier = 1;
 }
 def PTO_ImportReservedBufferOp : PTO_OrderOp<"import_reserved_buffer", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let constraints = ["the peer function exists and reserves a buffer of that name (a declaration may reserve anything)"];
   let summary = "The buffer that the peer function reserved under a name.";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandSegments]> {
+  let constraints = [!if(!eq(mnemonic, "aic_initialize_pipe"), "in cube functions", "in vector functions") # ", and those without a kernel kind; each id once",
+                     "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3 (both)",
+                     "slot_size, in bytes, holds a whole tile of the sender",
+                     "slot_num is above 0 (absent: 8, or 4 each way), local_slot_num between 1 and slot_num",
+                     "acc_push_epilogue needs dir_mask = 1 and nosplit = true",
+                     "on A2/A3 slots lie in global memory: gm_slot_buffer or gm_slot_tensor is needed",
+                     "the two ends name the same buffer (the receiver reserves it, the sender imports it), and agree on "
+                     "dir_mask, slot_size, slot_num and nosplit",
+                     "that buffer lies in vec for cube to vector, in mat for vector to cube, and holds local_slot_num slots "
+                     "(absent: slot_num, or one where slots lie in global memory); of split slots a vector core receives half"];
   let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size,
                        OptionalAttr<PTO_IntAttr>:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
                        OptionalAttr<BoolAttr>:$nosplit, OptionalAttr<AnyAttr>:$acc_push_epilogue,
@@ -216,6 +280,21 @@ defvar FifoEntry = AnyTypeOf<[PTO_TileBufType, PTO_TensorViewType, PTO_Partition
                              "tile, or a view of a FIFO slot">;
 class PTO_PipeUseOp<string mnemonic, list<Trait> traits = []>
     : PTO_OrderOp<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<PTO_PipeOpInterface>])> {
+  defvar toAiv = !or(!ne(!find(mnemonic, "to_aiv"), -1), !ne(!find(mnemonic, "from_aic"), -1));
+  defvar onCube = !or(!ne(!find(mnemonic, "to_aiv"), -1), !ne(!find(mnemonic, "from_aiv"), -1));
+  defvar push = !eq(!find(mnemonic, "tpush"), 0);
+  defvar pop = !eq(!find(mnemonic, "tpop"), 0);
+  defvar free = !eq(!find(mnemonic, "tfree"), 0);
+  let constraints = !listconcat(
+      [!if(onCube, "in cube functions", "in vector functions") # ", and those without a kernel kind",
+       "the pipe of this id is initialized before, with dir_mask = " # !if(toAiv, "1", "2") # " or 3",
+       "split is 0 (none), 1 (rows), 2 (columns), 3 or 4 (the same of odd extents); of one pipe, at both of its ends, all "
+       "uses split or none does"],
+      !if(push, ["a tile lies in acc or vec, and fits slot_size"], []<string>),
+      !if(pop, ["valid extents are given both or not at all; then the type leaves both open (valid=?x?)",
+                "with split the tile of a vector core has half of the sender's rows or columns",
+                "each slot is given back once (tfree); a function that never does gets a warning"], []<string>),
+      !if(free, ["one for each pop"], []<string>));
   let hasVerifier = 1;
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() { return verifyPipeUse(*this); }
@@ -268,6 +347,7 @@ def PTO_DeclareGlobalOp : PTO_Op<"declare_global"> {
 
 // What the fixed pipe does to an accumulator on its way out; read by pushes with an epilogue.
 def PTO_SetQuantScalarOp : PTO_OrderOp<"set_quant_scalar", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["the scale is f32, or the i64 word of the fixed pipe"];
   let summary = "Scale of the pushes through a pipe.";
   let arguments = (ins PTO_Scalar:$scale, DefaultValuedAttr<PTO_IntAttr, "0">:$id);
   let assemblyFormat = "`(` $scale `:` qualified(type($scale)) `)` attr-dict";
@@ -275,6 +355,7 @@ def PTO_SetQuantScalarOp : PTO_OrderOp<"set_quant_scalar", [DeclareOpInterfaceMe
   let hasVerifier = 1;
 }
 def PTO_SetQuantVectorOp : PTO_OrderOp<"set_quant_vector", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["the scales lie in scaling"];
   let summary = "Scales, one per column, of the pushes through a pipe.";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead]>:$scales, DefaultValuedAttr<PTO_IntAttr, "0">:$id);
   let assemblyFormat = "`(` $scales `:` qualified(type($scales)) `)` attr-dict";
@@ -284,6 +365,9 @@ def PTO_SetQuantVectorOp : PTO_OrderOp<"set_quant_vector", [DeclareOpInterfaceMe
 
 class PTO_InternalPipeOp<string mnemonic, list<Trait> traits = []> : PTO_OrderOp<mnemonic, traits>;
 def PTO_InitializeL2LPipeOp : PTO_InternalPipeOp<"initialize_l2l_pipe"> {
+  let constraints = ["dir_mask is 1, 2 or 3",
+                     "slot_size is above 0, slot_num 4 or 8",
+                     "a peer buffer exactly with dir_mask = 3"];
   let summary = "A FIFO from local memory to local memory (A5).";
   let arguments = (ins PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size, PTO_IntAttr:$slot_num, OptionalAttr<PTO_IntAttr>:$flag_base,
                        OptionalAttr<BoolAttr>:$nosplit, I32:$local_buf, Optional<I32>:$peer_buf);
@@ -294,6 +378,8 @@ def PTO_InitializeL2LPipeOp : PTO_InternalPipeOp<"initialize_l2l_pipe"> {
   let hasVerifier = 1;
 }
 def PTO_InitializeL2G2LPipeOp : PTO_InternalPipeOp<"initialize_l2g2l_pipe", [AttrSizedOperandSegments]> {
+  let constraints = ["dir_mask is 1, 2 or 3",
+                     "slot_size and slot_num are above 0, local_slot_num at most slot_num"];
   let summary = "A FIFO through global memory.";
   let arguments = (ins PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size, PTO_IntAttr:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
                        OptionalAttr<PTO_IntAttr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit,
@@ -306,24 +392,29 @@ def PTO_InitializeL2G2LPipeOp : PTO_InternalPipeOp<"initialize_l2g2l_pipe", [Att
   let hasVerifier = 1;
 }
 def PTO_TPushOp : PTO_InternalPipeOp<"tpush", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["a tile lies in acc or vec, and fits slot_size",
+                     "split is 0 (none), 1 (rows), 2 (columns), 3 or 4 (the same of odd extents)"];
   let summary = "Send a tile through a FIFO.";
   let arguments = (ins Arg<FifoEntry, "", [MemRead]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TAllocOp : PTO_InternalPipeOp<"talloc", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["split is 0 (none), 1 (rows), 2 (columns), 3 or 4 (the same of odd extents)"];
   let summary = "Bind a tensor handle to the next free slot of a FIFO.";
   let arguments = (ins Arg<PTO_TensorViewType, "", [MemWrite]>:$entry, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $entry `,` $pipe_handle `:` qualified(type($entry)) `,` qualified(type($pipe_handle)) `)` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TPopOp : PTO_InternalPipeOp<"tpop", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["split is 0 (none), 1 (rows), 2 (columns), 3 or 4 (the same of odd extents)"];
   let summary = "Receive a tile from a FIFO.";
   let hasVerifier = 1;
   let arguments = (ins Arg<FifoEntry, "", [MemWrite]>:$tile, PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);
   let assemblyFormat = "`(` $tile `,` $pipe_handle `:` qualified(type($tile)) `,` qualified(type($pipe_handle)) `)` attr-dict";
 }
 def PTO_TFreeOp : PTO_InternalPipeOp<"tfree", [DeclareOpInterfaceMethods<PTO_PipeOpInterface>]> {
+  let constraints = ["split is 0 (none), 1 (rows), 2 (columns), 3 or 4 (the same of odd extents)"];
   let summary = "Give the slot of the last popped tile back.";
   let hasVerifier = 1;
   let arguments = (ins PTO_PipeType:$pipe_handle, PTO_IntAttr:$split);

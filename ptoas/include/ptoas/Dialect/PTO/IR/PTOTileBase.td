@@ -17,6 +17,8 @@ class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemoni
   string equation = "";
   // What the equation leaves open: elements that it does not name, values out of range, tiles that are the same.
   string notes = "";
+  // Rules that code checks (…Checks.cpp, …Ops.cpp, the passes), a sentence each; warnings say so.
+  list<string> constraints = [];
 }
 
 // Runs on the scalar queue, which waits for its own instructions.
@@ -103,6 +105,7 @@ class PTO_TileOpBase<string mnemonic, string cppName, string pipe, list<PTO_Opnd
   string queue = pipe;
   list<PTO_Opnd> tileOperands = opnds;
   list<PTO_Rule> tileRules = rules;
+  string ownCheck = check;
 
   let arguments = !con(!dag(ins, !foreach(o, opnds, o.type), !foreach(o, opnds, o.name)), attrs);
   let hasVerifier = 1;

@@ -17,6 +17,7 @@ def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
 }
 def PTO_LoadScalarOp : PTO_ScalarUnitOp<"load_scalar"> {
+  let constraints = ["the value has the element type of the pointer"];
   let summary = "Read one element of global memory.";
   let equation = "value = ptr[offset]";
   let arguments = (ins Arg<PTO_PtrType, "", [MemRead]>:$ptr, Index:$offset);
@@ -25,6 +26,7 @@ def PTO_LoadScalarOp : PTO_ScalarUnitOp<"load_scalar"> {
   let hasVerifier = 1;
 }
 def PTO_StoreScalarOp : PTO_ScalarUnitOp<"store_scalar"> {
+  let constraints = ["the value has the element type of the pointer"];
   let summary = "Write one element of global memory.";
   let equation = "ptr[offset] = value";
   let arguments = (ins PTO_AnyScalar:$value, Arg<PTO_PtrType, "", [MemWrite]>:$ptr, Index:$offset);
@@ -58,6 +60,10 @@ def PTO_CastPtrOp : PTO_Op<"castptr", [Pure]> {
 //===----------------------------------------------------------------------===//
 
 def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSegments]> {
+  let constraints = ["pointer and view have the same element type",
+                     "as many extents and strides as the view has dimensions (at most five)",
+                     "constant extents are not negative and those of the type",
+                     "layout= must fit the strides where they are known"];
   let summary = "A tensor in global memory: pointer, extents and strides in elements.";
   let equation = "result[i0, …] = ptr[sum_k ik * strides_k], 0 <= ik < shape_k";
   let arguments = (ins PTO_PtrType:$ptr, Variadic<Index>:$shape, Variadic<Index>:$strides,
@@ -70,6 +76,9 @@ def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSeg
   let hasVerifier = 1;
 }
 def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegments]> {
+  let constraints = ["as many offsets and sizes as the view has dimensions",
+                     "constant offsets are not negative, constant sizes positive and those of the type",
+                     "the window lies inside the type of the view where all is constant"];
   let summary = "A window of a view.";
   let equation = "result[i0, …] = source[offsets_0 + i0, …], 0 <= ik < sizes_k";
   let arguments = (ins PTO_AnyView:$source, Variadic<Index>:$offsets, Variadic<Index>:$sizes);
@@ -102,6 +111,11 @@ def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
 //===----------------------------------------------------------------------===//
 
 def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]> {
+  let constraints = ["`valid_row` and `valid_col` are given exactly where the type leaves the extent open (?), between 0 and the shape",
+                     "addr at level3 and only there; the tile ends inside its memory",
+                     "unboxed: a row (row_major) or column (col_major) is a multiple of 32 bytes (16 for fp4); a single one is a warning at level3",
+                     "boxed: columns are a multiple of the box width, rows of its height (not in vec, with fractal 32, or one row)",
+                     "left, right and acc in other orders than the matrix unit reads are a warning (A2/A3)"];
   let summary = "A tile; `addr` is its byte address in its space (level3 only).";
   let arguments = (ins Optional<I64>:$addr, Optional<Index>:$validRow, Optional<Index>:$validCol);
   let results = (outs Res<PTO_TileBufType, "", [MemAlloc]>:$result);
@@ -116,6 +130,8 @@ def PTO_DeclareTileOp : PTO_Op<"declare_tile"> {
   let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 def PTO_SubviewOp : PTO_Op<"subview", [Pure, AttrSizedOperandSegments]> {
+  let constraints = ["element type, loc and sizes of the result are those of the window",
+                     "the window lies inside the tile where that is known; of a boxed tile sizes and constant offsets are multiples of the box"];
   let summary = "A window of a tile that shares its bytes.";
   let equation = "result[i, j] = source[offsets_0 + i, offsets_1 + j], the same bytes";
   let arguments = (ins PTO_TileBufType:$source, Variadic<Index>:$offsets, DenseI64ArrayAttr:$sizes,
@@ -128,6 +144,8 @@ def PTO_SubviewOp : PTO_Op<"subview", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 def PTO_SubsetOp : PTO_Op<"subset", [Pure]> {
+  let constraints = ["the window lies inside the tile where that is known; of a boxed tile sizes and constant offsets are multiples of the box",
+                     "a boxed row_major tile keeps all columns, a col_major one all rows"];
   let summary = "Older spelling of subview; the result type follows from the sizes.";
   let equation = "result[i, j] = source[offsets_0 + i, offsets_1 + j], the same bytes";
   let arguments = (ins PTO_TileBufType:$source, Variadic<Index>:$offsets, DenseI64ArrayAttr:$sizes);
@@ -138,6 +156,8 @@ def PTO_SubsetOp : PTO_Op<"subset", [Pure]> {
   let hasVerifier = 1;
 }
 def PTO_SetValidShapeOp : PTO_Op<"set_validshape"> {
+  let constraints = ["both valid extents of the type are open (?), constants are between 0 and the shape",
+                     "the tile is made in this function"];
   let summary = "Change the valid extents of a tile whose type leaves both open.";
   let equation = "valid(tile) = (validRow, validCol)";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemRead, MemWrite]>:$tile, Index:$validRow, Index:$validCol);
@@ -166,6 +186,7 @@ def PTO_TileValidColsOp : PTO_Op<"tile_valid_cols"> {
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) custom<IndexResult>(type($result))";
 }
 def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
+  let constraints = ["loc and size in bytes stay; boxed stays boxed, unboxed unboxed"];
   let summary = "The same bytes seen with another shape.";
   let equation = "bytes(result) = bytes(source)";
   let arguments = (ins PTO_TileBufType:$source);
@@ -174,6 +195,8 @@ def PTO_TReshapeOp : PTO_Op<"treshape", [Pure]> {
   let hasVerifier = 1;
 }
 def PTO_BitcastOp : PTO_Op<"bitcast", [Pure]> {
+  let constraints = ["the element type changes, shape, valid shape, loc and layout stay",
+                     "the result has at most the bytes of the source"];
   let summary = "The same bytes seen as other elements.";
   let equation = "bytes(result) = bytes(source)";
   let arguments = (ins PTO_TileBufType:$source);
@@ -182,6 +205,7 @@ def PTO_BitcastOp : PTO_Op<"bitcast", [Pure]> {
   let hasVerifier = 1;
 }
 def PTO_TAssignOp : PTO_Op<"tassign", [AllTypesMatch<["source", "result"]>]> {
+  let constraints = ["at level3 only, and without --enable-insert-sync"];
   let summary = "Rebind a tile to a byte address.";
   let equation = "address(result) = addr";
   let arguments = (ins PTO_TileBufType:$source, I64:$addr);
@@ -189,6 +213,8 @@ def PTO_TAssignOp : PTO_Op<"tassign", [AllTypesMatch<["source", "result"]>]> {
   let assemblyFormat = "$source `,` $addr attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
 }
 def PTO_AllocMultiTileOp : PTO_Op<"alloc_multi_tile", [AttrSizedOperandSegments]> {
+  let constraints = ["2 to 16 slots in vec or mat, without compact=row_plus_one",
+                     "valid extents, addr and layout as for alloc_tile"];
   let summary = "Several equal tiles, one of which is picked by index.";
   let arguments = (ins Optional<I64>:$addr, Optional<Index>:$validRow, Optional<Index>:$validCol);
   let results = (outs Res<PTO_MultiTileBufType, "", [MemAlloc]>:$result);
@@ -198,6 +224,7 @@ def PTO_AllocMultiTileOp : PTO_Op<"alloc_multi_tile", [AttrSizedOperandSegments]
   let hasVerifier = 1;
 }
 def PTO_MultiTileGetOp : PTO_Op<"multi_tile_get", [Pure]> {
+  let constraints = ["the result has the type of a slot; a constant slot is one of them"];
   let summary = "Slot of a multi-slot tile buffer.";
   let equation = "result = source[slot], 0 <= slot < count";
   let arguments = (ins PTO_MultiTileBufType:$source, Index:$slot);
