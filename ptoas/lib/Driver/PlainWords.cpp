@@ -51,8 +51,16 @@ static constexpr Row kRows[] = {
     {"expected operation name in quotes", "expected an operation, such as pto.tadd, got \\w"},
     {"block with no terminator, has [^\"]*\"([^\"]*)\".*",
      "a body must end with return, scf.yield or a branch; this one ends with '\\1'"},
-    {"empty block: expect at least a terminator",
+    {"(expected non-empty function body|empty block: expect at least a terminator)",
      "a body must not be empty: it ends at least with return, scf.yield or a branch"},
+    {"must have an else block if defining values", "gives values, so it needs an else as well"},
+    {"([0-9]+)-th region iter_arg and [0-9]+-th yielded value have different type: '(.*)' != "
+     "'(.*)'",
+     "value \\1 (counted from 0) of the loop is '\\2', but scf.yield passes '\\3' on"},
+    {"operand type ('.*') and result type ('.*') are cast incompatible",
+     "cannot make \\2 from \\1"},
+    {"result type mismatch at index ([0-9]+)",
+     "result \\1 (counted from 0) has another type than the function declares"},
     {"expects the '(.*)' region to terminate with '(.*)'", "the '\\1' body must end with '\\2'"},
     {"region #[0-9]+ \\('(.*)'\\) failed to verify constraint: region with 1 blocks",
      "the body '\\1' must be one block, which begins without a label"},
@@ -83,6 +91,8 @@ static constexpr Row kRows[] = {
      "expected the name of a function, such as @kernel"},
     {"number of operands and types do not match: got ([0-9]+) operands and ([0-9]+) types",
      "lists \\1 value(s), but \\2 type(s)"},
+    {"unbalanced '<' character in pretty dialect name",
+     "expected '>', nothing closes the '<' that opens here"},
     {"unbalanced '(.*)' character in pretty dialect name",
      "nothing closes the '\\1' that opens here"},
     {"invalid block name in region with named arguments",
@@ -148,6 +158,9 @@ static constexpr Row kRows[] = {
      "an alias must not have a dot in its name"},
     {"unexpected decimal integer literal for a floating point value",
      "a float needs a dot, as in 1.0"},
+    {"floating point value not valid for specified type",
+     "a number with a dot needs a float type, such as f32"},
+    {"integer constant out of range for attribute", "the number \\w does not fit its type"},
     {"integer return type must be signless",
      "the type of a constant is an integer without a sign, such as i32, a float or index"},
     {"integer value too large", "the number \\w does not fit 64 bits"},
@@ -157,6 +170,9 @@ static constexpr Row kRows[] = {
     {"expected (operand|attribute name|block name|integer literal)", "expected the \\1, got \\w"},
     {"expected three consecutive dots for an ellipsis", "unexpected '.'"},
     {"invalid SSA name", "expected the name of a value behind '%'"},
+    {"@ identifier expected to start with letter or '_'",
+     "a name behind '@' begins with a letter or '_', or stands in quotes"},
+    {"operation location alias was never defined", "the alias of this place is not defined"},
     {"invalid type identifier", "expected the name of a type behind '!'"},
     {"expected location instance", "expected a place, such as loc(\"file.py\":3:5)"},
     // Notes.
@@ -275,13 +291,33 @@ static std::string wordAt(Location location, llvm::SourceMgr &sources) {
   return wordAt(buffer->getBuffer(), at.getPointer() - buffer->getBufferStart()).str();
 }
 
+// MLIR complains of a number when it has read it, and of its type, at whatever follows: for a
+// constant that is the next line.
+static Location placeOf(Diagnostic &diagnostic, llvm::SourceMgr &sources) {
+  Location location = diagnostic.getLocation();
+  auto place = dyn_cast<FileLineColLoc>(location);
+  if (!place || diagnostic.str() != "floating point value not valid for specified type")
+    return location;
+  unsigned file = sources.getMainFileID();
+  llvm::SMLoc at = sources.FindLocForLineAndColumn(file, place.getLine(), place.getColumn());
+  if (!at.isValid())
+    return location;
+  const char *start = sources.getMemoryBuffer(file)->getBufferStart();
+  StringRef before = StringRef(start, at.getPointer() - start).rtrim();
+  auto isPart = [](char sign) { return llvm::isAlnum(sign) || sign == '_' || sign == '.'; };
+  while (!before.empty() && isPart(before.back()))
+    before = before.drop_back();
+  auto [line, column] = sources.getLineAndColumn(llvm::SMLoc::getFromPointer(before.end()), file);
+  return FileLineColLoc::get(place.getFilename(), line, column);
+}
+
 ptoas::PlainWords::PlainWords(MLIRContext &context, llvm::SourceMgr &sources)
     : ScopedDiagnosticHandler(&context) {
   setHandler([&](Diagnostic &diagnostic) {
     auto plain = [&](Diagnostic &one) {
       return plainWords(one.str(), wordAt(one.getLocation(), sources), context);
     };
-    Diagnostic changed(diagnostic.getLocation(), diagnostic.getSeverity());
+    Diagnostic changed(placeOf(diagnostic, sources), diagnostic.getSeverity());
     changed << plain(diagnostic);
     for (Diagnostic &note : diagnostic.getNotes())
       if (std::string text = plain(note); !text.empty())

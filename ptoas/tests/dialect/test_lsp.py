@@ -193,7 +193,7 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
 @pytest.mark.parametrize(
     ("change", "line", "column", "message"),
     [
-        (("private @helper()\n}", "@helper() {}\n}"), 16, 22, "expected non-empty function body"),
+        (("private @helper()\n}", "@helper() {}\n}"), 16, 22, "a body must not be empty"),
         (("outs(%u : ", "outs(%u :: "), 12, 61, "expected a type, got ':'"),
         (
             ("private @helper()\n}", "private @elsewhere()\n}"),
