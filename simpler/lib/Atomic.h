@@ -1,7 +1,7 @@
 //===- Atomic.h - std::atomic with a seam for the schedule explorer -------===//
 //
-// The scheduler's shared words are simpler::Atomic. In the product that is
-// std::atomic; in the explorer's build (SIMPLER_EXPLORE) every access is a point
+// The scheduler's shared words are simpler::Atomic, its locks simpler::Mutex. In the product these
+// are std::atomic and std::mutex; in the explorer's build (SIMPLER_EXPLORE) every access is a point
 // where the test's scheduler may switch to another simulated thread.
 //
 //===----------------------------------------------------------------------===//
@@ -9,6 +9,7 @@
 #define SIMPLER_ATOMIC_H
 
 #include <atomic>
+#include <mutex>
 
 #ifdef SIMPLER_EXPLORE
 namespace simpler {
@@ -58,11 +59,25 @@ public:
 private:
   std::atomic<T> value_;
 };
+
+class Mutex {
+public:
+  void lock() {
+    while (!try_lock())
+      ;
+  }
+  bool try_lock() { return !held_.exchange(true); }
+  void unlock() { held_.store(false); }
+
+private:
+  Atomic<bool> held_{false};
+};
 } // namespace simpler
 #else
 namespace simpler {
 template <typename T> using Atomic = std::atomic<T>;
-}
+using Mutex = std::mutex;
+} // namespace simpler
 #endif
 
 #endif // SIMPLER_ATOMIC_H

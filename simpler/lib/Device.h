@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,9 +81,15 @@ public:
   // Deferred completion
   void addPending(Task *task, const CompletionList &list);
   bool hasPending() const { return pendingCount_.load(std::memory_order_relaxed) > 0; }
-  /// Whether nothing will happen in any worker of the process unless the outside does something.
-  /// `shared`: the address of a counter in shared memory that a task waits for, if there is one.
-  bool provenStill(const Executor &asking, uint64_t &shared);
+  bool hasPending(const SimplerRun *run);
+  /// What tasks wait for when nothing happens any more.
+  struct Still {
+    bool pending = false; // for some counter
+    uint64_t shared = 0;  // address of one in shared memory
+  };
+  /// None unless it is certain that nothing will happen in any worker of the process unless the
+  /// outside does something.
+  std::optional<Still> provenStill(const Executor &asking);
   /// Completes tasks whose counters are reached; true when there was one.
   bool poll(Executor &executor);
 
@@ -134,7 +141,7 @@ private:
 
   std::atomic<Executor *> executors_[kMaxExecutors] = {};
   std::atomic<uint32_t> numExecutors_{0};
-  std::mutex executorsMutex_;
+  Mutex executorsMutex_;
 
   // Sleeping executors and pool threads not started yet.
   alignas(64) Atomic<int32_t> sleepers_{0};
@@ -142,16 +149,16 @@ private:
   std::atomic<int32_t> unstarted_;
   std::vector<std::thread> poolThreads_;
 
-  std::mutex runsMutex_;
+  Mutex runsMutex_;
   std::vector<std::unique_ptr<SimplerRun>> runs_;
   std::vector<SimplerRun *> freeRuns_;
   uint32_t nextTag_ = 0;
 
-  std::mutex pendingMutex_;
+  Mutex pendingMutex_;
   std::vector<PendingCompletion> *pending_;
-  std::atomic<int32_t> pendingCount_{0};
+  Atomic<int32_t> pendingCount_{0};
 
-  std::mutex gangsMutex_;
+  Mutex gangsMutex_;
   std::vector<Gang *> gangs_;
   std::vector<Task *> waitingGangs_; // oldest first
   int32_t gangContexts_ = 0;

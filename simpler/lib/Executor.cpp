@@ -24,8 +24,11 @@ void Executor::setTrace(std::unique_ptr<TraceRing> ring) {
 //===-- Running -----------------------------------------------------------===//
 
 void Executor::execute(Task *task) {
-  if (doneNodes_ && !(task->has(Task::kNode) && task->instance == doneGraph_)) [[unlikely]]
+  if (doneNodes_ && !(task->has(Task::kNode) && task->instance == doneGraph_)) [[unlikely]] {
     finishNodes();
+    if (next_) // what follows the graph does not wait for this task
+      makeReady(std::exchange(next_, nullptr));
+  }
   if (doneCount_ && task->run != doneRun_) [[unlikely]]
     flush();
   // What is queued behind a long task should not wait for it.
@@ -342,7 +345,7 @@ Task *Executor::spin(Condition done) {
 }
 
 void Executor::workUntil(SimplerRun *run, Condition done) {
-  while (!done()) {
+  while (!done() && !(run && run->abandoned())) {
     TraceRing *phases = phaseTrace();
     uint64_t begin = phases ? ticks() : 0;
     Task *task = take(false);
@@ -363,8 +366,8 @@ void Executor::workUntil(SimplerRun *run, Condition done) {
   leave();
 }
 
-/// This thread looks for work no longer. Tasks of other runs that it has completed go back, those
-/// it has released or queued are left where a thread that is awake finds them.
+/// Tasks of other runs that this thread has completed go back, those it has released or queued are
+/// left where a thread that is awake finds them.
 void Executor::leave() {
   flush();
   while (next_) {

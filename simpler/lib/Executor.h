@@ -56,6 +56,8 @@ public:
 
   /// Hands completed tasks of other threads' runs back to them.
   void flush();
+  /// This thread looks for work no longer, or not for a while. Nothing stays with it.
+  void leave();
 
   uint32_t index() const { return index_; }
   Parking &parking() { return parking_; }
@@ -129,7 +131,6 @@ private:
   };
   void workUntil(SimplerRun *run, Condition done);
   Task *spin(Condition done);
-  void leave();
   void sleep(SimplerRun *run, Condition done);
   bool visibleBacklog(uint64_t *executedByOthers = nullptr) const;
 
@@ -175,8 +176,8 @@ private:
   uint32_t sample_ = 0;
   uint32_t random_;
   std::atomic<uint64_t> executed_{0};
-  std::atomic<uint64_t> rest_{1};
-  std::atomic<bool> parked_{false};
+  Atomic<uint64_t> rest_{1};
+  Atomic<bool> parked_{false};
   KernelCost costs_[kKernelCosts]; // what kernels took here, direct mapped
   std::atomic<uint64_t> cost_{kUnknownCost};
   std::atomic<TraceRing *> trace_{nullptr}, phaseTrace_{nullptr};

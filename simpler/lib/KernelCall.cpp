@@ -9,8 +9,10 @@
 
 namespace simpler {
 
+/// A kernel that is no context of a gang may run on a context's fiber all the same, in a run which
+/// that context has started: such a run stays on its thread.
 static void yieldBlock() {
-  if (!Fiber::yield())
+  if (!callPlace().states || !Fiber::yield())
     sched_yield();
 }
 

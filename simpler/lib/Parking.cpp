@@ -13,7 +13,7 @@ namespace simpler {
 // happen at any moment.
 void Parking::park(int64_t microseconds) {
   for (int tries = 0; state_.load() != kPermit; ++tries)
-    if (microseconds > 0 && tries > 3)
+    if (microseconds > 0 && tries > 300)
       return;
 }
 void Parking::unpark() { state_.store(kPermit); }

@@ -60,7 +60,6 @@ int32_t SimplerRun::end() {
   graphs_.trim(GraphStore::kIdleBytes);
   buffers_.trim(256u << 20);
   executor_.own(nullptr);
-  executor_.restBegin();
   cancelled_ = &kNever; // the caller's word may go now
   return fatal();
 }

@@ -69,7 +69,7 @@ struct SimplerRun {
 
   // --- life of one run -------------------------------------------------------------------------
   void begin(const simpler::RunOptions &options);
-  /// Waits for everything; returns 0 or an error code.
+  /// Waits for everything; returns 0 or an error code. The executor's rest begins later.
   int32_t end();
 
   // --- what orchestrations call ----------------------------------------------------------------
@@ -120,6 +120,8 @@ struct SimplerRun {
   void recycle(Task *task);
   /// The watchdog: fails the run when it is proven that nothing can complete it.
   void watch();
+  /// Tasks are lost, the run has ended without them.
+  bool abandoned() const { return abandoned_; }
   void sleepBegin() { ownerAsleep_.store(true); }
   void sleepEnd() { ownerAsleep_.store(false, std::memory_order_relaxed); }
 
@@ -160,6 +162,7 @@ private:
                    const simpler::GraphCall &call);
   void recycleGraph(Task *task);
   std::string waitsFor();
+  void abandon();
   void dropEdge(Task *task);
   simpler::TaskExtra *newExtra(Task *task);
   void drainReturned();
@@ -210,6 +213,7 @@ private:
   static constexpr int32_t kNever = 0;
   uint64_t stillSince_ = 0, stillExecuted_ = 0; // nanoseconds, tasks: state of the watchdog
   bool stillReported_ = false;
+  bool abandoned_ = false;
   bool waitsForData_ = false; // in get_tensor_data or set_tensor_data
 
   // Any thread:

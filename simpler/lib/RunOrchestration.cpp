@@ -41,9 +41,12 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
     return SIMPLER_BUSY;
   }
   Executor *outer = Executor::current(); // of the kernel or orchestration that calls us
-  Executor::setCurrent(&run->executor());
-  run->begin(options);
   CallPlace place = callPlace();
+  if (outer)
+    outer->leave();
+  Executor::setCurrent(&run->executor());
+  setCallPlace({}); // what runs here cannot yield for the calling kernel
+  run->begin(options);
   if (outer)
     outer->restBegin();
   try {
@@ -60,11 +63,14 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
     } catch (const std::bad_alloc &) {
       error = "no memory"; // short enough to need none
     }
+  // One of the two is never at rest: that both were would prove that nothing goes on any more.
   if (outer)
     outer->restEnd();
+  run->executor().restBegin();
   setCallPlace(place);
   Executor::setCurrent(outer);
-  device.releaseRun(run);
+  if (!run->abandoned())
+    device.releaseRun(run);
   return status;
 }
 

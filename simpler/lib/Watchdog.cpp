@@ -21,13 +21,18 @@
 using namespace simpler;
 
 // Runs that threads of the program are just about to start need time to appear.
+#ifdef SIMPLER_EXPLORE // all that simulated threads start is there: the proof must stand at any
+                       // moment
+static constexpr uint64_t kPatience = 0;
+#else
 static constexpr uint64_t kPatience = 200'000'000; // nanoseconds
+#endif
 
 //===-- The proof ---------------------------------------------------------===//
 
 namespace {
 struct Devices {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Device *> all;
 };
 Devices &devices() {
@@ -54,8 +59,12 @@ bool Device::mayAct(const Executor &asking, std::vector<uint64_t> &seen) {
       continue;
     if (other->backlog() > 0)
       return true;
-    if (other == &asking)
+    if (other == &asking) {
+      // What it waits for may have come after its last look.
+      if (other->parking().permitted())
+        return true;
       continue;
+    }
     uint64_t rest = other->rest();
     if (rest % 2 == 0 || other->called())
       return true;
@@ -98,21 +107,31 @@ uint64_t Device::sharedCounter() {
   return 0;
 }
 
-bool Device::provenStill(const Executor &asking, uint64_t &shared) {
+bool Device::hasPending(const SimplerRun *run) {
+  std::lock_guard lock(pendingMutex_);
+  return std::any_of(pending_->begin(), pending_->end(),
+                     [&](const PendingCompletion &pending) { return pending.task->run == run; });
+}
+
+std::optional<Device::Still> Device::provenStill(const Executor &asking) {
   std::lock_guard lock(devices().mutex);
   std::vector<uint64_t> before, after;
   for (Device *device : devices().all)
     if (!device->forked() && device->mayAct(asking, before))
-      return false;
+      return std::nullopt;
   for (Device *device : devices().all)
     if (!device->forked() && device->mayAct(asking, after))
-      return false;
+      return std::nullopt;
   if (before != after) // somebody rose in between
-    return false;
+    return std::nullopt;
+  Still still;
   for (Device *device : devices().all)
-    if (!device->forked() && !shared)
-      shared = device->sharedCounter();
-  return true;
+    if (!device->forked()) {
+      still.pending |= device->hasPending();
+      if (!still.shared)
+        still.shared = device->sharedCounter();
+    }
+  return still;
 }
 
 static uint64_t outsideLimit() {
@@ -122,9 +141,6 @@ static uint64_t outsideLimit() {
 }
 
 void SimplerRun::watch() try {
-#ifdef SIMPLER_EXPLORE // simulated threads rest while they wait for their turn
-  return;
-#endif
   uint64_t executed = 0, now = nanoseconds();
   for (uint32_t i = 0; i < device_.numExecutors(); ++i)
     if (Executor *other = device_.executor(i))
@@ -135,35 +151,38 @@ void SimplerRun::watch() try {
     stillReported_ = false;
     return;
   }
-  uint64_t still = now - stillSince_, shared = 0;
-  if (still < kPatience || fatal() || !device_.provenStill(executor_, shared))
+  uint64_t since = now - stillSince_;
+  if (since < kPatience)
     return;
-  if (shared) { // another process may raise it: how long to wait is the user's to say
+  std::optional<Device::Still> still = device_.provenStill(executor_);
+  if (!still)
+    return;
+  if (!still->pending) {
+    abandon();
+    return;
+  }
+  // A run without one has a kernel that waits for another run: that one fails, this one goes on.
+  if (fatal() || !device_.hasPending(this))
+    return;
+  if (still->shared) { // another process may raise it: how long to wait is the user's to say
     uint64_t limit = outsideLimit();
-    if (limit && still >= limit) {
+    if (limit && since >= limit) {
       fail(SIMPLER_SCHEDULER_TIMEOUT,
            "nothing has raised a counter in shared memory for %" PRIu64
            " ms (SIMPLER_SCHEDULER_TIMEOUT_MS):\n%s",
            limit / 1000000, waitsFor().c_str());
-    } else if (!stillReported_ && still >= 10'000'000'000) {
+    } else if (!stillReported_ && since >= 10'000'000'000) {
       stillReported_ = true;
       logMessage(30, ("the run waits for another process:\n" + waitsFor()).c_str());
     }
     return;
   }
-  if (device_.hasPending()) {
-    int32_t code = waitsForData_ ? SIMPLER_TENSOR_WAIT_TIMEOUT : SIMPLER_SCHEDULER_TIMEOUT;
-    std::string text = waitsFor();
-    fail(code, "%sno task can run any more and %" PRIu64 " are not complete:\n%s",
-         waitsForData_ ? "an element of a tensor is read that nobody will write: " : "",
-         outstanding(), text.c_str());
-    logMessage(40, message().c_str());
-  } else if (!stillReported_) { // must not happen: say so instead of standing still in silence
-    stillReported_ = true;
-    logMessage(
-        40, ("internal error of the runtime: all threads rest, but tasks are left:\n" + waitsFor())
-                .c_str());
-  }
+  int32_t code = waitsForData_ ? SIMPLER_TENSOR_WAIT_TIMEOUT : SIMPLER_SCHEDULER_TIMEOUT;
+  std::string text = waitsFor();
+  fail(code, "%sno task can run any more and %" PRIu64 " are not complete:\n%s",
+       waitsForData_ ? "an element of a tensor is read that nobody will write: " : "",
+       outstanding(), text.c_str());
+  logMessage(40, message().c_str());
 } catch (const std::bad_alloc &) {
   // Looked at again at the next wake-up.
 }
@@ -305,4 +324,27 @@ std::string SimplerRun::waitsFor() {
                   " to read or write an element");
   graph.cycles();
   return graph.text();
+}
+
+/// Must not happen: the runtime has lost a task, or the news of its end. The run ends here, and its
+/// context is never used again, since somebody may still hold a task of it.
+void SimplerRun::abandon() {
+  std::string text = "internal error of the runtime: all threads rest, but " +
+                     std::to_string(outstanding()) + " task(s) of " + std::to_string(submitted_) +
+                     " are not complete, and nothing is left that could complete them:\n" +
+                     waitsFor();
+  size_t lines = 0;
+  for (Task *task : window_)
+    if (task && task->sequence >= firstSequence_ && task->sequence <= sequence_ &&
+        !task->complete() && ++lines <= WaitsFor::kLines) {
+      char state[400];
+      std::snprintf(state, sizeof(state),
+                    "\n  task %s: %d predecessors are left, %d tickets, block %d of %d",
+                    taskName(task).text, task->fanIn.load(), task->tickets.load(),
+                    task->nextBlock.load(), task->blocks);
+      text += state;
+    }
+  logMessage(40, text.c_str());
+  fail(SIMPLER_SCHEDULER_TIMEOUT, "%s", text.c_str());
+  abandoned_ = true;
 }
