@@ -1,5 +1,11 @@
 //===- SyncOracle.cpp - what instructions may overlap in, trace by trace --===//
+//
+// Numbers are followed along a trace as sums of unknown ones, so that what a load or a
+// store touches is a box of a tensor with corners that can be compared.
+//
+//===----------------------------------------------------------------------===//
 #include "SyncOracle.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
@@ -12,6 +18,75 @@ using namespace mlir;
 using namespace mlir::pto;
 
 namespace {
+// A number: a constant and multiples of unknown numbers, by which came up when.
+struct Number {
+  int64_t constant = 0;
+  std::map<unsigned, int64_t> unknowns;
+  int64_t bound = -1; // at most that, if not negative
+
+  std::optional<int64_t> value() const {
+    return unknowns.empty() ? std::optional(constant) : std::nullopt;
+  }
+  Number plus(const Number &other, int64_t times) const {
+    Number sum{constant + other.constant * times, unknowns};
+    for (auto [unknown, count] : other.unknowns)
+      if ((sum.unknowns[unknown] += count * times) == 0)
+        sum.unknowns.erase(unknown);
+    return sum;
+  }
+  bool operator==(const Number &other) const {
+    return constant == other.constant && unknowns == other.unknowns;
+  }
+};
+
+// A part of a tensor.
+struct Box {
+  Value pointer;
+  std::vector<Number> shape, strides, from, sizes;
+};
+
+// Whether all coordinates inside of the shape name elements of their own.
+bool hasOwnElements(const Box &box) {
+  std::vector<unsigned> dims;
+  for (unsigned i = 0; i < box.shape.size(); ++i)
+    if (box.shape[i].value() != 1)
+      dims.push_back(i);
+  do { // from small strides to large ones
+    bool grows = true;
+    for (unsigned i = 0; i < dims.size() && grows; ++i) {
+      std::optional<int64_t> stride = box.strides[dims[i]].value();
+      if (stride && *stride <= 0)
+        grows = false;
+      if (i + 1 == dims.size()) {
+        grows &= stride || (i > 0 && grows);
+        break;
+      }
+      if (!stride)
+        return false;
+      Number reach = Number{}.plus(box.shape[dims[i]], *stride), next = box.strides[dims[i + 1]];
+      grows &= reach == next || (reach.value() && next.value() && *next.value() >= *reach.value() &&
+                                 *reach.value() > 0);
+    }
+    if (grows)
+      return true;
+  } while (std::next_permutation(dims.begin(), dims.end()));
+  return false;
+}
+
+bool areApart(const Box &a, const Box &b) {
+  if (a.pointer != b.pointer || a.shape != b.shape || a.strides != b.strides || !hasOwnElements(a))
+    return false;
+  auto extent = [](const Number &size) { return size.value() ? *size.value() : size.bound; };
+  for (unsigned i = 0; i < a.from.size(); ++i) {
+    std::optional<int64_t> distance = b.from[i].plus(a.from[i], -1).value();
+    int64_t sizeOfA = extent(a.sizes[i]), sizeOfB = extent(b.sizes[i]);
+    if (distance &&
+        ((sizeOfA >= 0 && *distance >= sizeOfA) || (sizeOfB >= 0 && -*distance >= sizeOfB)))
+      return true;
+  }
+  return false;
+}
+
 // Bytes of a memory. Global memory is told apart by the pointer that a view starts from, tiles
 // without an address by their allocation.
 struct Bytes {
@@ -20,6 +95,7 @@ struct Bytes {
   const void *name; // null for global memory: anywhere
   int64_t from, to;
   bool write;
+  std::shared_ptr<Box> box = nullptr; // of global memory: the part that is touched
 };
 
 bool meet(const Bytes &a, const Bytes &b) {
@@ -28,7 +104,8 @@ bool meet(const Bytes &a, const Bytes &b) {
   if ((a.kind == Bytes::Global) != (b.kind == Bytes::Global))
     return false;
   if (a.kind == Bytes::Global)
-    return !a.name || !b.name || a.name == b.name;
+    return (!a.name || !b.name || a.name == b.name) &&
+           !(a.box && b.box && areApart(*a.box, *b.box));
   if (a.space != b.space)
     return false;
   if (a.kind == Bytes::Addressed && b.kind == Bytes::Addressed)
@@ -170,16 +247,28 @@ public:
         continue;
       Event event;
       if (op.getNumRegions() == 0) {
-        if (toEvent(&op, event))
+        if (toEvent(&op, event)) {
+          if (isa<TLoadOp, TStoreOp>(op))
+            for (Bytes &bytes : event.bytes)
+              if (bytes.kind == Bytes::Global)
+                bytes.box = boxOf(op.getOperand(isa<TLoadOp>(op) ? 0 : 1));
           trace.push_back(std::move(event));
+        }
+        evaluate(&op);
       } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
         if (choose(2) == 0)
           run(*branch.thenBlock());
         else if (branch.elseBlock())
           run(*branch.elseBlock());
       } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-        for (unsigned left = trips(loop); left; --left)
+        Number counter = numberOf(loop.getLowerBound());
+        for (unsigned left = trips(loop); left; --left) {
+          for (Value carried : loop.getRegionIterArgs())
+            numbers[carried] = unknown();
+          numbers[loop.getInductionVar()] = counter;
           run(*loop.getBody());
+          counter = counter.plus(numberOf(loop.getStep()), 1);
+        }
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         unsigned left = choose(limits.iterations + 1);
         run(*loop.getBeforeBody());
@@ -198,6 +287,67 @@ public:
   std::vector<Event> trace;
 
 private:
+  Number unknown() { return {0, {{nextUnknown++, 1}}}; }
+
+  Number numberOf(Value value) {
+    auto known = numbers.find(value);
+    if (known != numbers.end())
+      return known->second;
+    APInt constant;
+    if (matchPattern(value, m_ConstantInt(&constant)))
+      return {constant.getSExtValue(), {}};
+    return numbers[value] = unknown();
+  }
+
+  void evaluate(Operation *op) {
+    for (Value result : op->getResults())
+      numbers.erase(result);
+    if (op->getNumResults() != 1 || op->hasTrait<OpTrait::ConstantLike>())
+      return;
+    Value result = op->getResult(0);
+    auto operand = [&](unsigned i) { return numberOf(op->getOperand(i)); };
+    auto isConstant = [&](unsigned i) { return matchPattern(op->getOperand(i), m_Constant()); };
+    if (isa<arith::IndexCastOp>(op))
+      numbers[result] = operand(0);
+    else if (!result.getType().isIndex())
+      return;
+    else if (isa<arith::AddIOp, arith::SubIOp>(op))
+      numbers[result] = operand(0).plus(operand(1), isa<arith::AddIOp>(op) ? 1 : -1);
+    else if (isa<arith::MulIOp>(op) && (isConstant(0) || isConstant(1)))
+      numbers[result] = Number{}.plus(operand(isConstant(0)), *operand(!isConstant(0)).value());
+    else if (isa<arith::MinSIOp>(op))
+      for (unsigned side : {0u, 1u})
+        if (isConstant(side)) {
+          numbers[result] = unknown();
+          numbers[result].bound = *operand(side).value();
+        }
+  }
+
+  std::shared_ptr<Box> boxOf(Value view) {
+    auto window = view.getDefiningOp<PartitionViewOp>();
+    if (!window)
+      return nullptr;
+    auto box = std::make_shared<Box>();
+    for (Value size : window.getSizes())
+      box->sizes.push_back(numberOf(size));
+    box->from.resize(box->sizes.size());
+    while (window) {
+      for (unsigned i = 0; i < box->from.size(); ++i)
+        box->from[i] = box->from[i].plus(numberOf(window.getOffsets()[i]), 1);
+      view = window.getSource();
+      window = view.getDefiningOp<PartitionViewOp>();
+    }
+    auto tensor = view.getDefiningOp<MakeTensorViewOp>();
+    if (!tensor)
+      return nullptr;
+    box->pointer = tensor.getPtr();
+    for (Value extent : tensor.getShape())
+      box->shape.push_back(numberOf(extent));
+    for (Value stride : tensor.getStrides())
+      box->strides.push_back(numberOf(stride));
+    return box;
+  }
+
   // A loop with a constant number of iterations has that many, or the limit.
   unsigned trips(scf::ForOp loop) {
     APInt low, high, step;
@@ -216,12 +366,21 @@ private:
   const oracle::Limits &limits;
   const llvm::DenseSet<Operation *> &without;
   std::function<unsigned(unsigned)> choose;
+  llvm::DenseMap<Value, Number> numbers;
+  unsigned nextUnknown = 0;
 };
 
 std::string nameOf(Operation *op) { return op->getName().getStringRef().str(); }
 
+// Two instructions, and whether the second was seen to start before the first was done.
+struct Pair {
+  Operation *earlier, *later;
+  bool runBeside = false;
+};
+
 // What is wrong with one trace; empty: nothing.
-std::string judge(const std::vector<Event> &trace, bool vectorsInOrder) {
+std::string judge(const std::vector<Event> &trace, bool vectorsInOrder, unsigned limit,
+                  Pair *pair = nullptr) {
   constexpr unsigned kQueues = 16, scalar = unsigned(PIPE::PIPE_S);
   const unsigned count = trace.size();
   // Done before anything that the queue starts from now on.
@@ -282,6 +441,9 @@ std::string judge(const std::vector<Event> &trace, bool vectorsInOrder) {
               return nameOf(event.op) + " may start before " + nameOf(trace[earlier].op) +
                      " is done";
         }
+      if (pair && event.op == pair->later)
+        for (unsigned earlier = 0; earlier < i; ++earlier)
+          pair->runBeside |= trace[earlier].op == pair->earlier && !done[queue].test(earlier);
       issued[queue].set(i);
       llvm::SmallDenseSet<unsigned> spaces;
       for (const Bytes &mine : event.bytes)
@@ -291,13 +453,17 @@ std::string judge(const std::vector<Event> &trace, bool vectorsInOrder) {
     }
     }
   }
+  for (const auto &[key, token] : tokens)
+    if (token.isSet && count < limit)
+      return "event " + std::to_string(std::get<2>(key)) + " is left set";
   return {};
 }
 } // namespace
 
-std::string oracle::findHazard(func::FuncOp function, const Limits &limits,
-                               const llvm::DenseSet<Operation *> &without) {
-  bool vectorsInOrder = getTargetArch(function) == Arch::A5;
+// Runs the ways through `function` until `isLast` says so of a trace.
+static void forEachTrace(func::FuncOp function, const oracle::Limits &limits,
+                         const llvm::DenseSet<Operation *> &without,
+                         llvm::function_ref<bool(const std::vector<Event> &)> isLast) {
   // Depth first over the choices, as far as the limit goes; then at random.
   std::vector<std::pair<unsigned, unsigned>> path; // (chosen, of how many)
   std::mt19937 random(1);
@@ -312,17 +478,36 @@ std::string oracle::findHazard(func::FuncOp function, const Limits &limits,
       return path[next++].first;
     });
     tracer.run(function.getBody().front());
-    std::string problem = judge(tracer.trace, vectorsInOrder);
-    if (!problem.empty())
-      return problem;
+    if (isLast(tracer.trace))
+      return;
     if (atRandom)
       continue;
     path.resize(next);
     while (!path.empty() && path.back().first + 1 == path.back().second)
       path.pop_back();
     if (path.empty())
-      break; // all ways have been tried
+      return; // all ways have been tried
     ++path.back().first;
   }
-  return {};
+}
+
+std::string oracle::findHazard(func::FuncOp function, const Limits &limits,
+                               const llvm::DenseSet<Operation *> &without) {
+  bool vectorsInOrder = getTargetArch(function) == Arch::A5;
+  std::string problem;
+  forEachTrace(function, limits, without, [&](const std::vector<Event> &trace) {
+    problem = judge(trace, vectorsInOrder, limits.events);
+    return !problem.empty();
+  });
+  return problem;
+}
+
+bool oracle::mayRunBeside(func::FuncOp function, Operation *earlier, Operation *later,
+                          const Limits &limits) {
+  Pair pair{earlier, later};
+  forEachTrace(function, limits, {}, [&](const std::vector<Event> &trace) {
+    judge(trace, getTargetArch(function) == Arch::A5, limits.events, &pair);
+    return pair.runBeside;
+  });
+  return pair.runBeside;
 }

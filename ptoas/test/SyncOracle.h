@@ -28,6 +28,10 @@ struct Limits {
 std::string findHazard(mlir::func::FuncOp function, const Limits &limits,
                        const llvm::DenseSet<mlir::Operation *> &without = {});
 
+/// Whether `later` may start before an `earlier` that precedes it is done, on some way through.
+bool mayRunBeside(mlir::func::FuncOp function, mlir::Operation *earlier, mlir::Operation *later,
+                  const Limits &limits = {});
+
 } // namespace oracle
 
 #endif // PTOAS_TEST_SYNCORACLE_H

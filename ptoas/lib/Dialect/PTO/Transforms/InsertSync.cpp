@@ -14,6 +14,14 @@
 // nothing changes. An order that its instruction does not need in any of the last walks
 // is taken out if nothing behind it needs it either.
 //
+// An order from one iteration to the next is a flag carried around the loop: set in front
+// of it, in each iteration waited for directly in front of what waits and set again
+// directly behind what is waited for, and waited for once more behind the loop. It is
+// carried around the outermost loop around which it orders all that it is for, with an
+// event that nothing else uses in there. Where no event is left, or where the set behind
+// its instruction would wait for as much, it is set and waited for at the start of the
+// body.
+//
 // Functions with flags of their own are left alone: their author has taken the job (see
 // pto-check-sync).
 //
@@ -41,6 +49,8 @@ constexpr unsigned kEvents = 8, kMaxLoops = 6;
 constexpr unsigned kMaxAhead = 256;
 // Orders in front of loops: whether one is needed costs a walk of its own.
 constexpr unsigned kMaxHoisted = 16;
+// Windows of global memory that are told apart.
+constexpr unsigned kMaxWindows = 64;
 
 // The last instructions of each queue that read and wrote the same bytes; 0: none.
 struct Accesses {
@@ -49,7 +59,8 @@ struct Accesses {
 };
 
 bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
-  return a.root == b.root && a.begin == b.begin && a.end == b.end;
+  return a.root == b.root && a.begin == b.begin && a.end == b.end && a.agedBy == b.agedBy &&
+         (a.window ? a.window->value : Value()) == (b.window ? b.window->value : Value());
 }
 
 // Whether every byte of `inner` is one of `outer`, for sure.
@@ -67,18 +78,55 @@ struct State : QueueClocks {
   void merge(State &other, const Clock &counts) {
     QueueClocks::merge(other, counts);
     for (unsigned space = 0; space < memory.size(); ++space)
-      for (const Accesses &theirs : other.memory[space]) {
-        Accesses &mine = find(space, theirs.bytes);
-        join(mine.read, theirs.read);
-        join(mine.written, theirs.written);
-      }
+      for (const Accesses &theirs : other.memory[space])
+        absorb(space, theirs);
   }
 
   Accesses &find(unsigned space, const TouchedBytes &bytes) {
     for (Accesses &accesses : memory[space])
       if (isSame(accesses.bytes, bytes))
         return accesses;
+    if (bytes.window && memory[space].size() >= kMaxWindows)
+      forgetWindows();
     return memory[space].emplace_back(Accesses{bytes, {}, {}});
+  }
+
+  // The next iteration of `loop` begins.
+  void age(Operation *loop) {
+    SmallVector<Accesses, 4> aged;
+    llvm::erase_if(memory[0], [&](Accesses &accesses) {
+      if (!accesses.bytes.age(loop))
+        return false;
+      aged.push_back(accesses);
+      return true;
+    });
+    for (const Accesses &accesses : aged)
+      absorb(0, accesses);
+  }
+
+private:
+  void absorb(unsigned space, const Accesses &theirs) {
+    Accesses &mine = find(space, theirs.bytes);
+    join(mine.read, theirs.read);
+    join(mine.written, theirs.written);
+  }
+
+  // So many windows would be looked through again and again: they become their whole tensors.
+  void forgetWindows() {
+    for (Accesses &accesses : std::exchange(memory[0], {})) {
+      accesses.bytes.window = nullptr;
+      accesses.bytes.agedBy = nullptr;
+      absorb(0, accesses);
+    }
+  }
+};
+
+// What a flag that is carried around a loop is for: an op of the block that waits, and the queues.
+struct Crossing {
+  Operation *consumer;
+  unsigned from, to;
+  bool operator<(const Crossing &other) const {
+    return std::tie(consumer, from, to) < std::tie(other.consumer, other.from, other.to);
   }
 };
 
@@ -89,7 +137,17 @@ struct Order {
   unsigned triedEvents;    // bits, where the set stands now
   bool isNeeded = false;   // in the last walk
   bool isDisabled = false; // as if it were not there
+  // A flag carried around a loop: where else it is set and waited for.
+  Operation *loop = nullptr, *setInFront = nullptr, *waitBehind = nullptr;
+  Crossing crossing{};
+
+  std::array<Operation *, 4> ops() const { return {first, wait, setInFront, waitBehind}; }
 };
+
+// Whether a block may be passed by, when the op that holds it is run.
+bool isConditional(Block *block) {
+  return isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(block->getParentOp());
+}
 
 class Inserter {
 public:
@@ -110,7 +168,8 @@ public:
       checkOnly = false;
       if (!sawHazard)
         erase(orders[i]);
-      orders[i].isDisabled = false;
+      else
+        orders[i].isDisabled = false;
     }
   }
 
@@ -121,6 +180,7 @@ private:
     if (!checkOnly)
       for (Order &order : orders)
         order.isNeeded = false;
+    lastWalk.clear();
     State state;
     for (Block &block : function.getFunctionBody())
       walk(block, state);
@@ -163,6 +223,8 @@ private:
         places.erase(places.begin(), places.begin() + kMaxAhead);
       places.push_back({op, state, counts});
     }
+    if (loopDepth && !checkOnly)
+      lastWalk[&block] = std::move(frames.back().places);
     frames.pop_back();
     pending.clear();
   }
@@ -170,7 +232,7 @@ private:
   void walk(Operation *op, State &state) {
     if (auto known = byOp.find(op); known != byOp.end()) {
       const Order &order = orders[known->second];
-      bool isReplaced = op != order.first && op != order.wait;
+      bool isReplaced = !llvm::is_contained(order.ops(), op);
       if (!order.isDisabled && !isReplaced)
         passOrder(op, known->second, state);
       return;
@@ -190,33 +252,62 @@ private:
     }
     if (op->getNumRegions() == 0)
       return;
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      State other = state;
-      walk(branch.getThenRegion().front(), state);
-      if (!branch.getElseRegion().empty())
-        walk(branch.getElseRegion().front(), other);
-      state.merge(other, counts);
+    if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+      State before = state;
+      bool isFirst = true;
+      for (Region &region : op->getRegions()) {
+        State other = before;
+        if (!region.empty())
+          walk(region.front(), other);
+        if (std::exchange(isFirst, false))
+          state = std::move(other);
+        else
+          state.merge(other, counts);
+      }
       return;
     }
-    bool isLoop = isa<LoopLikeOpInterface>(op);
-    State skipped = state;
-    bool isDeep = isLoop && loopDepth >= kMaxLoops;
-    if (isDeep && !checkOnly)
-      startWithBarriers(op);
-    loopDepth += isLoop;
-    if (isLoop) {
-      frames.back().loop = op;
-      frames.back().atLoop = counts;
-    }
-    for (unsigned round = 0; round < (isLoop && !isDeep ? 2u : 1u); ++round)
+    if (!isa<LoopLikeOpInterface>(op)) {
       for (Region &region : op->getRegions())
         for (Block &block : region)
           walk(block, state);
-    loopDepth -= isLoop;
-    if (isLoop) {
-      frames.back().loop = nullptr;
-      state.merge(skipped, counts);
+      return;
     }
+    walkLoop(op, state);
+  }
+
+  void walkLoop(Operation *loop, State &state) {
+    std::optional<int64_t> trips = getTripCount(loop);
+    if (trips == 0)
+      return;
+    bool isDeep = loopDepth >= kMaxLoops;
+    if (isDeep && !checkOnly)
+      startWithBarriers(loop);
+    ++loopDepth;
+    frames.back().loop = loop;
+    frames.back().atLoop = counts;
+    auto once = [&](Region &region) {
+      for (Block &block : region)
+        walk(block, state);
+    };
+    // The condition of a while loop is run once more than its body.
+    auto whileLoop = dyn_cast<scf::WhileOp>(loop);
+    if (whileLoop)
+      once(whileLoop.getBefore());
+    State skipped = state;
+    for (unsigned round = 0; round < (isDeep || trips == 1 ? 1u : 2u); ++round) {
+      state.age(loop);
+      if (whileLoop) {
+        once(whileLoop.getAfter());
+        once(whileLoop.getBefore());
+        continue;
+      }
+      for (Region &region : loop->getRegions())
+        once(region);
+    }
+    --loopDepth;
+    frames.back().loop = nullptr;
+    if (!trips)
+      state.merge(skipped, counts);
   }
 
   // Walking twice is twice the work per level. Loops this deep wait for everything in each
@@ -260,7 +351,9 @@ private:
     Clock need{};
     for (const TouchedBytes &bytes : instruction.bytes)
       for (const Accesses &accesses : state.memory[spaceOf(bytes)]) {
-        if (!mayOverlap(accesses.bytes, bytes))
+        bool tellsMore = !isCovered(accesses.written, need) ||
+                         (bytes.isWrite && !isCovered(accesses.read, need));
+        if (!tellsMore || !mayOverlap(accesses.bytes, bytes))
           continue;
         join(need, accesses.written);
         if (bytes.isWrite)
@@ -371,7 +464,7 @@ private:
       if (!isCovered(asked, candidate.told(from)))
         break;
       if (std::optional<unsigned> found =
-              freeEvent(from, to, 0, state, candidate.queues.known[from]))
+              freeEvent(from, to, carriedEvents(from, to), state, candidate.queues.known[from]))
         place = &candidate, event = *found;
     }
     return place;
@@ -386,18 +479,24 @@ private:
       add(BarrierOp::create(builder, loc, target), nullptr, state);
       return true;
     }
+    if (carryAroundLess(op, from, to, asked, state))
+      return true;
     // Around the outermost loop behind all that is asked for, else in front of the instruction.
-    const Frame *frame = nullptr;
+    size_t at = frames.size() - 1;
     const Place *place = nullptr;
     unsigned event = 0;
-    for (const Frame &outer : frames)
-      if (outer.loop && !place && hoisted < kMaxHoisted && isCovered(asked, outer.atLoop))
-        if ((place = findPlace(outer, from, to, asked, state, event)))
-          frame = &outer, ++hoisted;
-    if (!place) {
-      frame = &frames.back();
-      place = findPlace(*frame, from, to, asked, state, event);
-    }
+    for (size_t outer = 0; outer < frames.size() && !place; ++outer)
+      if (frames[outer].loop && hoisted < kMaxHoisted && isCovered(asked, frames[outer].atLoop))
+        if ((place = findPlace(frames[outer], from, to, asked, state, event)))
+          at = outer;
+    if (!place)
+      place = findPlace(frames[at], from, to, asked, state, event);
+    const Frame *frame = &frames[at];
+    // Asked for by nothing in this run of the block: perhaps by the run before.
+    if (isCovered(asked, frame->places.front().told(from)) &&
+        insertCarried(at, op, from, to, asked, state))
+      return true;
+    hoisted += frame->loop != nullptr;
     OpBuilder builder(frame->loop ? frame->loop : op);
     if (!place) {
       add(BarrierOp::create(builder, loc, PIPE::PIPE_ALL), nullptr, state);
@@ -416,6 +515,178 @@ private:
     return true;
   }
 
+  // Events of flags that are carried around one of the loops that the walk is in.
+  unsigned carriedEvents(unsigned from, unsigned to) const {
+    unsigned events = 0;
+    for (const Frame &frame : frames)
+      if (frame.loop)
+        if (auto found = eventsOf.find({frame.loop, from, to}); found != eventsOf.end())
+          events |= found->second.carried;
+    return events;
+  }
+
+  void noteEvent(const Order &order, bool isCarried) {
+    auto set = cast<SetFlagOp>(order.first);
+    unsigned from = queueOf(set.getSrcPipe()), to = queueOf(set.getDstPipe()),
+             bit = 1u << static_cast<unsigned>(set.getEventId());
+    for (Operation *op = set->getParentOp(); op && op != function; op = op->getParentOp())
+      if (isa<LoopLikeOpInterface>(op))
+        eventsOf[{op, from, to}].used |= bit;
+    if (isCarried)
+      eventsOf[{order.loop, from, to}].carried |= bit;
+  }
+
+  // An order behind what the last iteration of a loop around frame `at` did, as a flag carried
+  // around it. False if there is none, or if it would be no better than one set at the start of
+  // the body.
+  bool insertCarried(size_t at, Operation *op, unsigned from, unsigned to, const Clock &asked,
+                     State &state) {
+    for (size_t home = at + 1; home-- > 0;) {
+      Block *block = frames[home].block;
+      auto last = lastWalk.find(block);
+      if (isConditional(block) || last == lastWalk.end())
+        continue;
+      Operation *consumer = block->findAncestorOpInBlock(*op);
+      const std::vector<Place> &places = last->second;
+      const Place *place = findCarriedPlace(places, consumer, from, to, asked);
+      if (!place)
+        continue;
+      Crossing crossing{consumer, from, to};
+      if (auto known = carried.find(crossing); known != carried.end()) {
+        changed = true;
+        Order &order = orders[known->second];
+        if (order.first != place->after && order.first->isBeforeInBlock(place->after)) {
+          order.first->moveAfter(place->after);
+          join(state.known[to], place->told(from));
+          return true;
+        }
+        giveUpCarried(known->second, state);
+      }
+      SmallVector<size_t, 4> around = loopsAround(home);
+      if (around.size() == 1 && place->told(from) == places.back().told(from))
+        return false;
+      for (unsigned i = givenUp[crossing]; i < around.size(); ++i)
+        if (addCarried(crossing, around[i], *place, op->getLoc(), state))
+          return true;
+      return false;
+    }
+    return false;
+  }
+
+  // The frames whose loops a flag of a block of frame `home` can be carried around, the outermost
+  // first: between it and them no block may be passed by.
+  SmallVector<size_t, 4> loopsAround(size_t home) const {
+    SmallVector<size_t, 4> around;
+    for (size_t at = home; at > 0 && !isConditional(frames[at].block); --at)
+      if (frames[at - 1].loop)
+        around.push_back(at - 1);
+    std::reverse(around.begin(), around.end());
+    return around;
+  }
+
+  // Behind `consumer`, in the last run of its block, the first place at which `from` knew what is
+  // asked for, and that the consumer had begun. Null if it was known in front of the consumer.
+  static const Place *findCarriedPlace(const std::vector<Place> &places, Operation *consumer,
+                                       unsigned from, unsigned to, const Clock &asked) {
+    if (!isCovered(asked, places.back().told(from)))
+      return nullptr;
+    size_t first = 0;
+    while (first < places.size() && places[first].after != consumer)
+      ++first;
+    unsigned begun = 0;
+    if (first == places.size()) {
+      first = 0; // too far in front to be among them
+    } else if (first > 0) {
+      if (isCovered(asked, places[first - 1].told(from)))
+        return nullptr;
+      begun = places[first - 1].counts[to] + 1;
+    }
+    for (size_t i = first; i < places.size(); ++i)
+      if (places[i].after && isCovered(asked, places[i].told(from)) &&
+          (from == to || places[i].queues.known[from][to] >= begun))
+        return &places[i];
+    return nullptr;
+  }
+
+  // A flag that is carried around an outer loop tells less than one around an inner one, when what
+  // the inner one does may be skipped. Whether one in front of `op` tells enough that way.
+  bool carryAroundLess(Operation *op, unsigned from, unsigned to, const Clock &asked,
+                       State &state) {
+    for (size_t home = frames.size(); home-- > 0;) {
+      auto known = carried.find({frames[home].block->findAncestorOpInBlock(*op), from, to});
+      if (known == carried.end())
+        continue;
+      Order &order = orders[known->second];
+      SmallVector<size_t, 4> around = loopsAround(home);
+      for (size_t i = around.size(); i-- > 0 && frames[around[i]].loop != order.loop;)
+        if (Clock told = frames[around[i]].places.back().told(from); isCovered(asked, told)) {
+          changed = true;
+          order.loop = frames[around[i]].loop;
+          order.setInFront->moveBefore(order.loop);
+          order.waitBehind->moveAfter(order.loop);
+          noteEvent(order, true);
+          givenUp[known->first] = i;
+          join(state.known[to], told);
+          return true;
+        }
+    }
+    return false;
+  }
+
+  bool addCarried(const Crossing &crossing, size_t frame, const Place &place, Location loc,
+                  State &state) {
+    auto [consumer, from, to] = crossing;
+    Operation *loop = frames[frame].loop;
+    unsigned tried = carriedEvents(from, to) | eventsOf[{loop, from, to}].used;
+    std::optional<unsigned> event =
+        freeEvent(from, to, tried, state, frames[frame].places.back().queues.known[from]);
+    if (!event)
+      return false;
+    auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
+    auto id = static_cast<EVENT>(*event);
+    Order order{};
+    order.loop = loop;
+    order.crossing = crossing;
+    OpBuilder builder(loop);
+    order.setInFront = SetFlagOp::create(builder, loc, source, target, id);
+    Operation *behind = loop;
+    auto isWaitBehind = [&](Operation *op) {
+      auto known = op ? byOp.find(op) : byOp.end();
+      return known != byOp.end() && orders[known->second].waitBehind == op;
+    };
+    while (isWaitBehind(behind->getNextNode()))
+      behind = behind->getNextNode();
+    builder.setInsertionPointAfter(behind);
+    order.waitBehind = WaitFlagOp::create(builder, loc, source, target, id);
+    builder.setInsertionPoint(consumer);
+    order.wait = WaitFlagOp::create(builder, loc, source, target, id);
+    builder.setInsertionPointAfter(place.after);
+    order.first = SetFlagOp::create(builder, loc, source, target, id);
+    unsigned number = orders.size();
+    for (Operation *op : order.ops())
+      byOp[op] = number;
+    carried[crossing] = number;
+    orders.push_back(order);
+    noteEvent(order, true);
+    setFlag(cast<SetFlagOp>(order.first), place.told(from), state);
+    passOrder(order.wait, number, state);
+    return true;
+  }
+
+  // The next walk finds what it was for, and carries it around one loop less, or around none.
+  void giveUpCarried(unsigned number, State &state) {
+    changed = true;
+    Order &order = orders[number];
+    auto set = cast<SetFlagOp>(order.first);
+    state.flags.erase({queueOf(set.getSrcPipe()), queueOf(set.getDstPipe()),
+                       static_cast<unsigned>(set.getEventId())});
+    for (Operation *op : order.ops())
+      replaced.push_back(op);
+    carried.erase(order.crossing);
+    ++givenUp[order.crossing];
+    order = Order{};
+  }
+
   // `told`: by the flag, which may be set far in front.
   void add(Operation *first, Operation *wait, State &state, const Clock &told = {}) {
     unsigned number = orders.size();
@@ -424,6 +695,7 @@ private:
     if (!wait)
       return passOrder(first, number, state);
     byOp[wait] = number;
+    noteEvent(orders.back(), false);
     setFlag(cast<SetFlagOp>(first), told, state);
     passOrder(wait, number, state);
   }
@@ -463,6 +735,8 @@ private:
       unsigned from = queueOf(set.getSrcPipe()), to = queueOf(set.getDstPipe());
       if (!state.isFree(from, to, static_cast<unsigned>(set.getEventId()))) {
         sawHazard = true;
+        if (!checkOnly && orders[number].loop)
+          return giveUpCarried(number, state);
         if (!checkOnly && !useAnotherEvent(number, from, to, state))
           return;
       }
@@ -492,9 +766,11 @@ private:
     bool isOwn = lastWaiter[{from, to, event}] == number;
     if (std::optional<unsigned> other =
             isOwn && !isLate ? std::nullopt
-                             : freeEvent(from, to, order.triedEvents, state, state.known[from])) {
+                             : freeEvent(from, to, order.triedEvents | carriedEvents(from, to),
+                                         state, state.known[from])) {
       set.setEventId(static_cast<EVENT>(*other));
       cast<WaitFlagOp>(order.wait).setEventId(static_cast<EVENT>(*other));
+      noteEvent(order, false);
       return true;
     }
     // The walk stands at the set_flag: it stays until the walk has left it.
@@ -511,8 +787,7 @@ private:
       order.triedEvents = 0;
     } else {
       order.first = BarrierOp::create(builder, set->getLoc(), PIPE::PIPE_ALL);
-      byOp.erase(order.wait);
-      order.wait->erase();
+      replaced.push_back(order.wait);
       order.wait = nullptr;
     }
     byOp[order.first] = number;
@@ -532,12 +807,12 @@ private:
   }
 
   void erase(Order &order) {
-    for (Operation *op : {order.first, order.wait})
+    for (Operation *op : order.ops())
       if (op) {
         byOp.erase(op);
         op->erase();
       }
-    order.first = order.wait = nullptr;
+    order = Order{};
   }
 
   // An order that the walk has passed since the last instruction.
@@ -553,8 +828,16 @@ private:
   llvm::DenseMap<Operation *, unsigned> byOp;
   llvm::DenseMap<Operation *, Instruction> instructions;
   SmallVector<Pending, 4> pending;
-  SmallVector<Operation *, 2> replaced;
-  std::vector<Frame> frames; // blocks around the op that the walk is at
+  SmallVector<Operation *, 4> replaced;
+  std::vector<Frame> frames;                            // blocks around the op that the walk is at
+  llvm::DenseMap<Block *, std::vector<Place>> lastWalk; // of blocks in loops
+  std::map<Crossing, unsigned> carried;                 // orders
+  std::map<Crossing, unsigned> givenUp; // outer loops that it cannot be carried around
+  // By loop and queues: events used in it, and those of flags carried around it.
+  struct Events {
+    unsigned used = 0, carried = 0;
+  };
+  std::map<std::tuple<Operation *, unsigned, unsigned>, Events> eventsOf;
   std::map<std::array<unsigned, 3>, unsigned> lastWaiter; // orders, by queues and event
   unsigned loopDepth = 0, hoisted = 0;
   bool changed = false, checkOnly = false, sawHazard = false;

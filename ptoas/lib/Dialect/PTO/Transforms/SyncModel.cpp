@@ -12,11 +12,24 @@ using namespace mlir::pto;
 // What an instruction touches
 //===----------------------------------------------------------------------===//
 
+// The outer one of two loops around an op, one of them around the other.
+static Operation *outerOf(Operation *a, Operation *b) {
+  return !a || (b && b->isAncestor(a)) ? b : a;
+}
+
+bool TouchedBytes::age(Operation *loop) {
+  if (!window || !window->dependsOn(loop))
+    return false;
+  agedBy = outerOf(agedBy, loop);
+  return true;
+}
+
 bool mlir::pto::mayOverlap(const TouchedBytes &a, const TouchedBytes &b) {
   if (a.isGlobal != b.isGlobal)
     return false;
   if (a.isGlobal)
-    return !a.root || !b.root || a.root == b.root;
+    return (!a.root || !b.root || a.root == b.root) &&
+           !(a.window && b.window && areDisjoint(*a.window, *b.window, a.agedBy));
   if (a.root == b.root)
     return true;
   if (a.space != b.space)
@@ -35,6 +48,20 @@ std::optional<PIPE> mlir::pto::getInstructionPipe(Operation *op) {
 
 bool mlir::pto::runsInOrder(Operation *op, PIPE pipe) {
   return pipe == PIPE::PIPE_S || (pipe == PIPE::PIPE_V && getTargetArch(op) == Arch::A5);
+}
+
+std::optional<int64_t> mlir::pto::getTripCount(Operation *loop) {
+  APInt low, high, step;
+  auto forLoop = dyn_cast<scf::ForOp>(loop);
+  if (!forLoop || !matchPattern(forLoop.getLowerBound(), m_ConstantInt(&low)) ||
+      !matchPattern(forLoop.getUpperBound(), m_ConstantInt(&high)) ||
+      !matchPattern(forLoop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive())
+    return std::nullopt;
+  if (low.sge(high))
+    return 0;
+  // Unsigned: the distance of two numbers of 64 bits.
+  uint64_t distance = high.getSExtValue() - static_cast<uint64_t>(low.getSExtValue());
+  return static_cast<int64_t>((distance - 1) / step.getZExtValue()) + 1;
 }
 
 // The pointer that a view or a pointer starts from; null when it cannot be named.
@@ -101,6 +128,9 @@ SmallVector<TouchedBytes> mlir::pto::getRegions(Operation *op) {
         regions.push_back(regionOfArgument(value, isWrite));
     } else if (isa<PtrType, TensorViewType, PartitionTensorViewType>(value.getType())) {
       regions.push_back({true, baseOf(value), AddressSpace::Gm, -1, -1, isWrite});
+      // Of what other ops do with a window it is not said that they stay in it.
+      if (isa<TLoadOp, TStoreOp>(op))
+        regions.back().window = getGlobalWindow(value);
     }
   };
   SmallVector<MemoryEffects::EffectInstance> effects;
@@ -185,8 +215,10 @@ void SyncModel::merge(State &into, State &other) {
   into.QueueClocks::merge(other, counts_);
   for (const auto &[op, instance] : other.last) {
     auto [it, isNew] = into.last.insert({op, instance});
-    if (!isNew && it->second.number < instance.number)
-      it->second = instance;
+    Instance &mine = it->second;
+    mine.number = std::max(mine.number, instance.number);
+    mine.agedNumber = std::max(mine.agedNumber, instance.agedNumber);
+    mine.agedBy = outerOf(mine.agedBy, instance.agedBy);
   }
 }
 
@@ -244,11 +276,16 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
   bool inOrder = runsInOrder(op, pipe);
   SmallVector<TouchedBytes> regions = getRegions(op);
   for (const auto &[earlier, instance] : state.last) {
-    if (known[instance.pipe] >= instance.number || (instance.pipe == queue && inOrder))
+    bool isOpen = known[instance.pipe] < instance.number;
+    bool isAgedOpen = known[instance.pipe] < instance.agedNumber;
+    if (!(isOpen || isAgedOpen) || (instance.pipe == queue && inOrder))
       continue;
     for (const TouchedBytes &a : instance.regions) {
+      TouchedBytes aged = a;
+      aged.agedBy = instance.agedBy;
       const TouchedBytes *hit = llvm::find_if(regions, [&](const TouchedBytes &b) {
-        return (a.isWrite || b.isWrite) && mayOverlap(a, b);
+        return (a.isWrite || b.isWrite) &&
+               ((isOpen && mayOverlap(a, b)) || (isAgedOpen && mayOverlap(aged, b)));
       });
       if (hit == regions.end())
         continue;
@@ -257,7 +294,9 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
     }
   }
   Instance &instance = state.last[op];
-  instance = {queue, next(state, queue), std::move(regions)};
+  instance.pipe = queue;
+  instance.number = next(state, queue);
+  instance.regions = std::move(regions);
   if (queue == scalar)
     known[scalar] = counts_[scalar];
 }
@@ -269,29 +308,66 @@ void SyncModel::run(Operation *op, State &state) {
   }
   if (sync(op, state) || op->getNumRegions() == 0)
     return;
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    State other = state;
-    run(branch.getThenRegion().front(), state);
-    if (!branch.getElseRegion().empty())
-      run(branch.getElseRegion().front(), other);
-    merge(state, other);
-    return;
-  }
-  bool isLoop = isa<LoopLikeOpInterface>(op);
-  State skipped = state;
-  // Walking twice is twice the work per level. The second time around a deep loop, the loops in it
-  // are walked once: the first time has shown the orders between their own iterations.
-  bool isDeep = isLoop && loopDepth_ >= 4, innerOnce = once_;
-  loopDepth_ += isLoop;
-  for (unsigned round = 0; round < (isLoop && !innerOnce ? 2u : 1u); ++round) {
-    once_ |= isDeep && round == 1;
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+    State before = state;
+    bool isFirst = true;
+    for (Region &region : op->getRegions()) {
+      State other = before;
+      if (!region.empty())
+        run(region.front(), other);
+      if (std::exchange(isFirst, false))
+        state = std::move(other);
+      else
+        merge(state, other);
+    }
+  } else if (isa<LoopLikeOpInterface>(op)) {
+    loop(op, state);
+  } else {
     for (Region &region : op->getRegions())
       for (Block &block : region)
         run(block, state);
   }
+}
+
+void SyncModel::age(Operation *loop, State &state) {
+  for (auto &[op, instance] : state.last)
+    if (llvm::any_of(instance.regions, [&](TouchedBytes bytes) { return bytes.age(loop); })) {
+      instance.agedNumber = std::max(instance.agedNumber, std::exchange(instance.number, 0));
+      instance.agedBy = outerOf(instance.agedBy, loop);
+    }
+}
+
+void SyncModel::loop(Operation *op, State &state) {
+  std::optional<int64_t> trips = getTripCount(op);
+  if (trips == 0)
+    return;
+  // Walking twice is twice the work per level. The second time around a deep loop, the loops in it
+  // are walked once: the first time has shown the orders between their own iterations.
+  bool isDeep = loopDepth_ >= 4, innerOnce = once_;
+  ++loopDepth_;
+  auto once = [&](Region &region) {
+    for (Block &block : region)
+      run(block, state);
+  };
+  // The condition of a while loop is run once more than its body.
+  auto whileLoop = dyn_cast<scf::WhileOp>(op);
+  if (whileLoop)
+    once(whileLoop.getBefore());
+  State skipped = state;
+  for (unsigned round = 0; round < (innerOnce || trips == 1 ? 1u : 2u); ++round) {
+    once_ |= isDeep && round == 1;
+    age(op, state);
+    if (whileLoop) {
+      once(whileLoop.getAfter());
+      once(whileLoop.getBefore());
+      continue;
+    }
+    for (Region &region : op->getRegions())
+      once(region);
+  }
   once_ = innerOnce;
-  loopDepth_ -= isLoop;
-  if (isLoop)
+  --loopDepth_;
+  if (!trips)
     merge(state, skipped);
 }
 

@@ -11,6 +11,7 @@
 #ifndef PTOAS_LIB_DIALECT_PTO_TRANSFORMS_SYNCMODEL_H
 #define PTOAS_LIB_DIALECT_PTO_TRANSFORMS_SYNCMODEL_H
 
+#include "GlobalWindow.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -26,14 +27,23 @@ struct TouchedBytes {
   AddressSpace space;
   int64_t begin, end; // addresses; begin < 0: not known, then roots are compared
   bool isWrite;
+  // Of global memory: the part of the tensor; null: any. In an earlier iteration of `agedBy`.
+  std::shared_ptr<const GlobalWindow> window = nullptr;
+  Operation *agedBy = nullptr;
+
+  /// What was touched is looked at from the next iteration of `loop`. Whether that changes it.
+  bool age(Operation *loop);
 };
-bool mayOverlap(const TouchedBytes &a, const TouchedBytes &b);
+bool mayOverlap(const TouchedBytes &earlier, const TouchedBytes &later);
 
 /// The queue of an instruction; none for ops that are not instructions.
 std::optional<PIPE> getInstructionPipe(Operation *op);
 SmallVector<TouchedBytes> getRegions(Operation *op);
 /// Whether an instruction of `pipe` runs behind all earlier ones of its queue without more ado.
 bool runsInOrder(Operation *op, PIPE pipe);
+
+/// How often a loop with constant bounds runs.
+std::optional<int64_t> getTripCount(Operation *loop);
 
 /// Numbers of instructions, by queue: those up to it.
 constexpr unsigned kQueues = 12;
@@ -93,6 +103,9 @@ private:
   struct Instance {
     unsigned pipe, number;
     SmallVector<TouchedBytes> regions;
+    // The last one for which the windows in `regions` lay elsewhere, in an earlier iteration.
+    unsigned agedNumber = 0;
+    Operation *agedBy = nullptr;
   };
   struct State : QueueClocks {
     llvm::MapVector<Operation *, Instance> last;
@@ -100,6 +113,8 @@ private:
 
   void run(Block &block, State &state);
   void run(Operation *op, State &state);
+  void loop(Operation *op, State &state);
+  static void age(Operation *loop, State &state);
   void instruction(Operation *op, PIPE pipe, State &state);
   bool sync(Operation *op, State &state);
   void merge(State &into, State &other);
