@@ -262,7 +262,7 @@ void Executor::flush() {
 //===-- Finding work ------------------------------------------------------===//
 
 void Executor::offerWork(int64_t spare) {
-  int64_t queued = ready_.size() - spare;
+  int64_t queued = offered() - spare;
   if (queued > 0 && device_.hasSleepers() && static_cast<uint64_t>(queued) * cost() > kOfferTicks)
     device_.wakeOne();
 }
@@ -297,7 +297,7 @@ Task *Executor::take(bool eager) {
     Executor *victim = device_.executor(at);
     if (!victim || victim == this)
       continue;
-    int64_t queued = victim->backlog();
+    int64_t queued = victim->offered();
     if (queued == 0 || (!eager && static_cast<uint64_t>(queued) * victim->cost() < kOfferTicks))
       continue;
     if (Task *task = victim->steal())
@@ -313,7 +313,7 @@ bool Executor::visibleBacklog(uint64_t *executedByOthers) const {
     Executor *other = device_.executor(i);
     if (!other || other == this)
       continue;
-    backlog |= other->backlog() > 0;
+    backlog |= other->offered() > 0;
     sum += other->executed();
   }
   if (executedByOthers)
@@ -374,9 +374,19 @@ void Executor::leave() {
     makeReady(std::exchange(next_, nullptr));
     flush(); // without memory for the queue the task ran here
   }
-  // Who sleeps may have been passed over because this thread was awake, or was called in its place.
-  if ((backlog() > 0 || visibleBacklog()) && device_.hasSleepersAfterQueueing())
+  // Who sleeps may have been passed over because this thread was awake, or was called in its place;
+  // and somebody must look at the counters.
+  if ((offered() > 0 || device_.hasPending() || visibleBacklog()) &&
+      device_.hasSleepersAfterQueueing() && !device_.stopping())
     device_.wakeOne();
+}
+
+void Executor::disown() {
+  owned_ = nullptr;
+  if (alone_.load(std::memory_order_relaxed)) { // tasks of other runs may be left
+    alone_.store(false, std::memory_order_relaxed);
+    leave();
+  }
 }
 
 void Executor::sleep(SimplerRun *run, Condition done) {

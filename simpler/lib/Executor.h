@@ -62,6 +62,8 @@ public:
   uint32_t index() const { return index_; }
   Parking &parking() { return parking_; }
   int64_t backlog() const { return ready_.size(); }
+  /// What others may steal.
+  int64_t offered() const { return alone_.load(std::memory_order_relaxed) ? 0 : backlog(); }
   /// Odd while this thread does nothing and will not by itself: it sleeps, is not in use, or waits
   /// for a run it has started from a kernel. Grows with each change. For the watchdog.
   uint64_t rest() const { return rest_.load(); }
@@ -101,8 +103,16 @@ public:
   /// Null unless the scheduler's own phases are recorded.
   TraceRing *phaseTrace() const { return phaseTrace_.load(std::memory_order_acquire); }
   TraceRing *trace() const { return trace_.load(std::memory_order_acquire); }
-  /// The run whose orchestration this thread executes; its tasks are recycled on the spot.
-  void own(SimplerRun *run) { owned_ = run; }
+  /// The run whose orchestration this thread executes; its tasks are recycled on the spot. `outer`:
+  /// of the kernel or orchestration that runs it. A thread that waits for a run takes other tasks,
+  /// which may run programs in turn: where that goes too deep, nothing is given to others, so that
+  /// there is nothing to wait for.
+  void own(SimplerRun *run, const Executor *outer) {
+    owned_ = run;
+    depth_ = outer ? outer->depth_ + 1 : 0;
+    alone_.store(depth_ > kMaxNesting, std::memory_order_relaxed);
+  }
+  void disown();
 
   static Executor *current();
   static void setCurrent(Executor *executor);
@@ -113,7 +123,9 @@ private:
 
 #ifdef SIMPLER_EXPLORE // every task travels, every queue is offered
   static constexpr uint64_t kInlineTicks = 0, kOfferTicks = 0;
+  static constexpr uint32_t kMaxNesting = 1;
 #else
+  static constexpr uint32_t kMaxNesting = 4;
   // About 0.5 us: below, handing a task to another core costs more than running it.
   static constexpr uint64_t kInlineTicks = 1500;
   // About 4 us of queued work: worth a wake-up.
@@ -167,6 +179,7 @@ private:
   Deque<Task> ready_;
   Task *next_ = nullptr; // just released by the task that ended here: its data is in the cache
   SimplerRun *owned_ = nullptr;
+  uint32_t depth_ = 0;            // runs on this thread that wait for the owned one
   SimplerRun *doneRun_ = nullptr; // run of the completed tasks below
   Task *doneFirst_ = nullptr, *doneLast_ = nullptr;
   uint32_t doneCount_ = 0;
@@ -175,6 +188,7 @@ private:
   uint64_t teamDebt_ = 0; // ticks for which the team is not asked
   uint32_t sample_ = 0;
   uint32_t random_;
+  Atomic<bool> alone_{false};
   std::atomic<uint64_t> executed_{0};
   Atomic<uint64_t> rest_{1};
   Atomic<bool> parked_{false};

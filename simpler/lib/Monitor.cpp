@@ -110,6 +110,7 @@ void Device::spareLoop(Executor &executor) {
           break;
       }
     }
+    executor.leave();
     executor.restBegin();
   }
 }

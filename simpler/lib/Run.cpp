@@ -24,7 +24,7 @@ SimplerRun::~SimplerRun() {
     delete extra;
 }
 
-void SimplerRun::begin(const RunOptions &options) {
+void SimplerRun::begin(const RunOptions &options, const Executor *outer) {
   options_ = options;
   firstSequence_ = sequence_ + 1;
   submitted_ = retired_ = 0;
@@ -38,7 +38,7 @@ void SimplerRun::begin(const RunOptions &options) {
   interruptsSeen_ = options.interrupts.value_or(device_.interrupts());
   cancelled_ = options.cancelled ? options.cancelled : &kNever;
   buffers_.resetPeak();
-  executor_.own(this);
+  executor_.own(this, outer);
   executor_.restEnd();
   scopes_.clear();
   scopes_.push_back({0, nullptr, 0, 0});
@@ -59,7 +59,7 @@ int32_t SimplerRun::end() {
   scopeBuffers_.clear();
   graphs_.trim(GraphStore::kIdleBytes);
   buffers_.trim(256u << 20);
-  executor_.own(nullptr);
+  executor_.disown();
   cancelled_ = &kNever; // the caller's word may go now
   return fatal();
 }
@@ -160,7 +160,8 @@ void SimplerRun::wakeOwner() {
 }
 
 void SimplerRun::drainReturned() {
-  if (!returned_.load(std::memory_order_relaxed))
+  // Sequentially consistent, like what the giver does: the owner may just have said that it sleeps.
+  if (!returned_.load())
     return;
   Task *task = returned_.exchange(nullptr);
   while (task) {

@@ -68,7 +68,7 @@ struct SimplerRun {
   ~SimplerRun();
 
   // --- life of one run -------------------------------------------------------------------------
-  void begin(const simpler::RunOptions &options);
+  void begin(const simpler::RunOptions &options, const simpler::Executor *outer);
   /// Waits for everything; returns 0 or an error code. The executor's rest begins later.
   int32_t end();
 

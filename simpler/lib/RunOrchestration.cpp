@@ -46,7 +46,7 @@ int32_t runOrchestration(Device &device, const RunOptions &options,
     outer->leave();
   Executor::setCurrent(&run->executor());
   setCallPlace({}); // what runs here cannot yield for the calling kernel
-  run->begin(options);
+  run->begin(options, outer);
   if (outer)
     outer->restBegin();
   try {

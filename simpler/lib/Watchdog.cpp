@@ -57,7 +57,7 @@ bool Device::mayAct(const Executor &asking, std::vector<uint64_t> &seen) {
     Executor *other = executor(i);
     if (!other)
       continue;
-    if (other->backlog() > 0)
+    if (other->offered() > 0)
       return true;
     if (other == &asking) {
       // What it waits for may have come after its last look.

@@ -13,9 +13,6 @@ int32_t cancelled;
 std::atomic<int> arrived;
 
 void cancel() { __atomic_store_n(&cancelled, 1, __ATOMIC_SEQ_CST); }
-int32_t blockOf(const int64_t *args) {
-  return reinterpret_cast<const LocalContext *>(args[kLocalContextWord])->block_idx;
-}
 void yield(const int64_t *args) {
   reinterpret_cast<const GlobalContext *>(args[kGlobalContextWord])->yield();
 }
@@ -53,15 +50,14 @@ TEST_P(Stop, ALaunchThatLeavesBlocksOutHasNotSucceeded) {
 TEST_P(Stop, ATaskWhoseCounterIsNotAwaitedHasNotSucceeded) {
   static int32_t counter;
   counter = 0;
-  static const SimplerKernel kernel{[](int64_t *args) {
-                                      cancel();
-                                      CompletionList *list =
-                                          reinterpret_cast<LocalContext *>(args[kLocalContextWord])
-                                              ->async.list;
-                                      list->tokens[list->count++] = {
-                                          reinterpret_cast<uintptr_t>(&counter), 1, 0, 0, 0};
-                                    },
-                                    "expects", nullptr, 0, SIMPLER_AIV};
+  static const SimplerKernel kernel{
+      [](int64_t *args) {
+        cancel();
+        CompletionList *list =
+            reinterpret_cast<LocalContext *>(args[kLocalContextWord])->async.list;
+        list->tokens[list->count++] = {reinterpret_cast<uintptr_t>(&counter), 1, 0, 0, 0};
+      },
+      "expects", nullptr, 0, SIMPLER_AIV};
   EXPECT_EQ(SIMPLER_INTERRUPTED, launch(kernel, 1)) << error;
 }
 

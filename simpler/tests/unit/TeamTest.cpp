@@ -35,10 +35,6 @@ int32_t twoThreads(void (*body)(void *, int32_t, int32_t), void *context) {
   return 1;
 }
 
-int32_t blockOf(const int64_t *args) {
-  return reinterpret_cast<const LocalContext *>(args[kLocalContextWord])->block_idx;
-}
-
 /// Counts each block; long enough for a team.
 const SimplerKernel kCount{[](int64_t *args) {
                              linger(20);

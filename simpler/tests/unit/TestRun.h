@@ -4,6 +4,7 @@
 
 #include "simpler/c_api.h"
 #include "simpler/error_codes.h"
+#include "simpler/kernel_context.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -66,6 +67,9 @@ inline ChipTensor part(const ChipTensor &t, std::vector<uint32_t> shape, std::ve
 
 template <typename T> T *data(int64_t *args, int i) {
   return reinterpret_cast<ChipTensor *>(args[i])->data_as<T>();
+}
+inline int32_t blockOf(const int64_t *args) {
+  return reinterpret_cast<const LocalContext *>(args[kLocalContextWord])->block_idx;
 }
 inline const ChipTensor &desc(int64_t *args, int i) {
   return *reinterpret_cast<ChipTensor *>(args[i]);
