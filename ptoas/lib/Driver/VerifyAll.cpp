@@ -19,8 +19,37 @@ static bool verifyAttributes(Operation *op) {
   return good;
 }
 
+// In the generic form of an op that once had fewer operands their counts may be missing: the
+// optional ones are then what is there beyond the others, each in its turn if it is of that kind.
+static void countOperands(pto::TileOpInterface op) {
+  ArrayRef<pto::OperandSpec> specs = op.getTileOpInfo().operands;
+  auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes");
+  int64_t extra = op->getNumOperands();
+  for (const pto::OperandSpec &spec : specs)
+    extra -= !spec.optional;
+  if (!sizes || extra < 0 ||
+      llvm::any_of(
+          sizes.asArrayRef(), [](int32_t size) { return size; }) ||
+      llvm::any_of(specs, [](const pto::OperandSpec &spec) { return spec.variadic; }))
+    return;
+  SmallVector<int32_t> counts;
+  unsigned next = 0;
+  for (const pto::OperandSpec &spec : specs) {
+    bool fits = extra > 0 && next < op->getNumOperands() &&
+                isa<pto::TileBufType>(op->getOperand(next).getType()) ==
+                    (spec.kind == pto::OperandKind::Tile);
+    bool taken = !spec.optional || fits;
+    counts.push_back(taken);
+    next += taken;
+    extra -= taken && spec.optional;
+  }
+  if (extra == 0)
+    op->setAttr("operandSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), counts));
+}
+
 LogicalResult ptoas::verifyOps(ModuleOp module) {
   unsigned errors = 0;
+  module->walk(countOperands);
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto registered = op->getRegisteredInfo();
     bool good = !registered || succeeded(registered->verifyInvariants(op));

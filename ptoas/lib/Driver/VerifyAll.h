@@ -8,7 +8,7 @@
 namespace ptoas {
 
 /// The rules of each op on its own: what functions and names that an op refers to are like is not
-/// looked at.
+/// looked at. Counts of operands that the generic form of an op leaves out are filled in first.
 mlir::LogicalResult verifyOps(mlir::ModuleOp module);
 
 /// Like mlir::verify, but goes on behind an op that breaks a rule: each op reports the first of its
