@@ -34,7 +34,7 @@ static double now() {
 // One file through the library; false when it is not accepted.
 static bool assemble(MLIRContext &context, const llvm::MemoryBuffer &file, Times &best) {
   ptoas::AssemblerOptions options;
-  options.insertSync = options.assignAddresses = true;
+  options.insertSync = options.assignAddresses = options.keepNames = true;
   llvm::SourceMgr sources;
   double start = now();
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(file.getMemBufferRef()), {});

@@ -40,6 +40,7 @@ PTO_API pto_module *pto_module_parse(const char *bytes, size_t size, const char 
                                      const char *arch) {
   auto *handle = new pto_module;
   ptoas::AssemblerOptions options;
+  options.keepNames = true;
   if (*arch) {
     options.arch = ptoas::parseArchName(arch);
     if (!options.arch) {

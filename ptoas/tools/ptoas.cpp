@@ -92,7 +92,7 @@ static int run() {
   options.insertSync = insertSync || otherSync;
   options.verifySync = verifySync;
   options.inferLayout = !disableInferLayout;
-  options.assignAddresses = !emitPtoIr;
+  options.assignAddresses = options.keepNames = !emitPtoIr;
   options.preparePasses = [](mlir::PassManager &passes) {
     mlir::applyDefaultTimingPassManagerCLOptions(passes);
     return mlir::applyPassManagerCLOptions(passes);

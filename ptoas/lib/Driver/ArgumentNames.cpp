@@ -40,7 +40,7 @@ static StringRef nameInHeader(StringRef text, StringRef function, unsigned argum
 
 std::string ptoas::argumentName(func::FuncOp function, unsigned argument,
                                 llvm::SourceMgr &sources) {
-  auto where = dyn_cast<FileLineColLoc>(function.getArgument(argument).getLoc());
+  auto where = function.getArgument(argument).getLoc()->findInstanceOf<FileLineColLoc>();
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   if (!where || where.getFilename().getValue() != buffer->getBufferIdentifier())
     return nameInHeader(buffer->getBuffer(), function.getName(), argument).str();

@@ -13,7 +13,7 @@ ptoas::CppText ptoas::assembleToCpp(std::string_view text, std::string_view name
   AssemblerOptions options;
   options.level = request.level;
   options.insertSync = request.insertSync;
-  options.assignAddresses = true;
+  options.assignAddresses = options.keepNames = true;
   if (!request.arch.empty()) {
     options.arch = parseArchName(request.arch);
     if (!options.arch) {

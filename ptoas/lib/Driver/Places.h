@@ -12,10 +12,11 @@ namespace ptoas {
 /// `loc(unknown)`, and bytecode may leave places out.
 bool isEverythingPlaced(mlir::ModuleOp module);
 
-/// Parses text that is known to have no syntax error; operations without a place get the one of
-/// their text.
+/// Parses text; operations without a place get the one of their text. With `names`, results and
+/// arguments that the text names carry the name in their location, `loc("x"(…))`; of several
+/// results of one operation the names stand there with commas, `"a,b"`.
 mlir::OwningOpRef<mlir::ModuleOp> parseWithPlaces(const llvm::SourceMgr &sources,
-                                                  mlir::MLIRContext &context);
+                                                  mlir::MLIRContext &context, bool names = false);
 
 /// Operations without a place get the one that they have in the printed module, which becomes a
 /// buffer of `sources` with the name `file`.

@@ -103,8 +103,8 @@ static SmallVector<Part> findParts(StringRef text) {
 namespace {
 class Recovery {
 public:
-  Recovery(llvm::SourceMgr &sources, MLIRContext &context)
-      : context(context), buffer(*sources.getMemoryBuffer(sources.getMainFileID())),
+  Recovery(llvm::SourceMgr &sources, MLIRContext &context, bool names)
+      : context(context), names(names), buffer(*sources.getMemoryBuffer(sources.getMainFileID())),
         text(buffer.getBuffer()) {}
 
   OwningOpRef<ModuleOp> run(llvm::function_ref<void(ModuleOp)> prepare) {
@@ -188,6 +188,10 @@ private:
       copy.AddNewSourceBuffer(
           llvm::MemoryBuffer::getMemBuffer(source, buffer.getBufferIdentifier(), false),
           llvm::SMLoc());
+      if (names) {
+        module = ptoas::parseWithPlaces(copy, context, names);
+        return;
+      }
       ParserConfig config(&context, /*verifyAfterParse=*/false);
       module = parseSourceFile<ModuleOp>(copy, config);
       if (module && !ptoas::isEverythingPlaced(*module))
@@ -290,6 +294,7 @@ private:
   }
 
   MLIRContext &context;
+  bool names;
   const llvm::MemoryBuffer &buffer;
   StringRef text;
   std::string balanced; // what `text` is when braces are missing
@@ -304,6 +309,6 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> ptoas::parseText(llvm::SourceMgr &sources, MLIRContext &context,
-                                       llvm::function_ref<void(ModuleOp)> prepare) {
-  return Recovery(sources, context).run(prepare);
+                                       llvm::function_ref<void(ModuleOp)> prepare, bool names) {
+  return Recovery(sources, context, names).run(prepare);
 }

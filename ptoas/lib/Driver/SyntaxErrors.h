@@ -11,9 +11,10 @@ namespace ptoas {
 /// Parses the main buffer of `sources` without verifying it. A text with errors gives null; each of
 /// its functions and aliases has reported the first of its syntax errors then, and the functions
 /// without one the first broken rule of each op, in the order of the text. `prepare` changes a
-/// module before its rules are looked at.
+/// module before its rules are looked at. `names`: as for `parseWithPlaces`.
 mlir::OwningOpRef<mlir::ModuleOp> parseText(llvm::SourceMgr &sources, mlir::MLIRContext &context,
-                                            llvm::function_ref<void(mlir::ModuleOp)> prepare);
+                                            llvm::function_ref<void(mlir::ModuleOp)> prepare,
+                                            bool names = false);
 
 } // namespace ptoas
 

@@ -100,7 +100,7 @@ TEST_F(EmissionTest, TextInTextOut) {
 })";
   ptoas::CppText good = ptoas::assembleToCpp(text, "fill.pto", {});
   EXPECT_TRUE(good.ok) << good.messages;
-  EXPECT_NE(good.source.find("TEXPANDS(v2, v1);"), std::string::npos) << good.source;
+  EXPECT_NE(good.source.find("TEXPANDS(t, s);"), std::string::npos) << good.source;
   EXPECT_EQ(good.messages, "");
   ptoas::CppRequest level2;
   level2.level = 2;

@@ -41,7 +41,7 @@ def emit_all(jobs: list[tuple[Path, list[str], Path]]) -> None:
     assert not problems, "\n".join(problems)
 
 
-def check(folder: Path, files: list[Path]) -> None:
+def check(folder: Path, files: list[Path], *defines: str) -> None:
     """Compiles the files as one translation unit for both kinds of core; then their format."""
     unit = ["#include <pto/pto-inst.hpp>"]
     for index, file in enumerate(files):
@@ -62,6 +62,7 @@ def check(folder: Path, files: list[Path]) -> None:
             "-ferror-limit=0",
             "-D__DAV_CUBE__",
             "-D__DAV_VEC__",
+            *defines,
             f"-I{GOLDEN / 'include'}",
             str(whole),
         ],
@@ -106,10 +107,10 @@ def test_wrong_code_is_refused(tmp_path):
     emit_all([(file, flags, target)])
     text = target.read_text()
     for right, wrong in (
-        ("TSUB(v3, v1, v2);", "TSUBB(v3, v1, v2);"),
-        ("TSUB(v3, v1, v2);", "TSUB(v3, v1);"),
-        ("TSUB(v3, v1, v2);", "TSUB(v3, v1, v99);"),
-        ("TCVT(v3, v1, RoundMode::CAST_RINT);", "TCVT(v3, v1, CmpMode::EQ);"),
+        ("TSUB(d, a, b);", "TSUBB(d, a, b);"),
+        ("TSUB(d, a, b);", "TSUB(d, a);"),
+        ("TSUB(d, a, b);", "TSUB(d, a, missing);"),
+        ("TCVT(h, a, RoundMode::CAST_RINT);", "TCVT(h, a, CmpMode::EQ);"),
         ("PadValue::Null", "PadValue::None"),
     ):
         assert right in text
@@ -202,6 +203,7 @@ def test_conformance_cases(tmp_path, capsys):
         ]
         jobs.append((description.parent / f"{name}.pto", flags, tmp_path / f"{name}.cpp"))
     emit_all(jobs)
-    check(tmp_path, [job[2] for job in jobs])
+    # Some have tiles that the assembler takes with a warning and the headers refuse.
+    check(tmp_path, [job[2] for job in jobs], "-DPTO_ANY_TILE")
     with capsys.disabled():
         print(f"\n{pypto} modules of pypto and {len(jobs) - pypto} cases emit and compile")

@@ -32,6 +32,8 @@ struct AssemblerOptions {
   /// Report instructions that race.
   bool verifySync = false;
   bool inferLayout = true;
+  /// Locations carry the names that the text gives to values (`loc("x"(…))`), for the C++ target.
+  bool keepNames = false;
   /// Give tiles their addresses below level3 even when no flags are inserted.
   bool assignAddresses = false;
   /// What the caller wants of the passes (printing, timing); may be empty.

@@ -160,13 +160,14 @@ FailureOr<std::string> emitModule(ModuleOp module, const Options &options) {
     return failure();
 
   unsigned definitions = 0;
-  llvm::StringSet<> taken;
   for (auto func : module.getOps<func::FuncOp>()) {
     definitions += !func.isExternal();
-    state.functionNames[func] = functionName(func.getName(), taken);
+    state.functionNames[func] = functionName(func.getName(), state.takenNames);
     state.types.reserve(state.functionNames[func]);
   }
   assignFlags(module, state);
+  if (state.arch == pto::Arch::A5)
+    state.scaleTiles = findScaleTiles(module);
 
   std::string functions;
   for (func::FuncOp func : calls.order()) {

@@ -183,13 +183,13 @@ static constexpr StringLiteral kTaken =
     "ptoas_auto_sync_tail ptoas_bitcast dcci dsb ffts_cross_core_sync getFFTSMsg "
     "get_block_idx get_block_num get_buf get_subblockdim get_subblockid mem_bar "
     "pipe_barrier rls_buf set_ffts_base_addr set_flag set_intra_block set_mask_norm "
-    "set_vector_mask trap wait_flag wait_flag_dev wait_intra_block ";
+    "set_vector_mask trap wait_flag wait_flag_dev wait_intra_block "
+    "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t float16_t "
+    "float32_t int4b_t float8_e4m3_t float8_e5m2_t float8_e8m0_t float4_e2m1x2_t "
+    "float4_e1m2x2_t hifloat8_t mem_dsb_t pipe_t membar_t "
+    "assert errno linux unix stderr stdin stdout ";
 
-bool isTaken(StringRef name) {
-  if (name.size() > 1 && name[0] == 'v' && llvm::all_of(name.drop_front(), llvm::isDigit))
-    return true; // a variable
-  return kTaken.contains((" " + name + " ").str());
-}
+bool isTaken(StringRef name) { return kTaken.contains((" " + name + " ").str()); }
 
 //===----------------------------------------------------------------------===//
 // Type names
@@ -219,9 +219,9 @@ static std::string dims(ArrayRef<int64_t> extents) {
   return text;
 }
 
-std::optional<StringRef> TypeNames::tile(pto::TileBufType type) {
+std::optional<StringRef> TypeNames::tile(pto::TileBufType type, StringRef space) {
   auto known = ofType_.find(type);
-  if (known != ofType_.end())
+  if (space.empty() && known != ofType_.end())
     return known->second;
   std::string element = spellElement(type.getElementType());
   if (element.empty())
@@ -231,8 +231,13 @@ std::optional<StringRef> TypeNames::tile(pto::TileBufType type) {
   static constexpr StringLiteral boxes[] = {"NoneBox", "RowMajor", "ColMajor"};
   static constexpr StringLiteral pads[] = {"Null", "Zero", "Max", "Min"};
   static constexpr StringLiteral compacts[] = {"Null", "Normal", "RowPlusOne"};
-  StringRef space = spaces[unsigned(type.getSpace())];
-  auto valid = [](int64_t extent) { return ShapedType::isDynamic(extent) ? int64_t(-1) : extent; };
+  bool own = space.empty();
+  if (own)
+    space = spaces[unsigned(type.getSpace())];
+  // The extents of a tile whose type says 0 cannot be asked for.
+  auto valid = [](int64_t extent) {
+    return ShapedType::isDynamic(extent) || extent == 0 ? int64_t(-1) : extent;
+  };
   std::string definition = formatv(
       "Tile<TileType::{0}, {1}, {2}, {3}, BLayout::{4}, {5}, {6}, SLayout::{7}, {8}, "
       "PadValue::{9}, "
@@ -243,7 +248,8 @@ std::optional<StringRef> TypeNames::tile(pto::TileBufType type) {
   std::string stem = formatv("{0}{1}_{2}x{3}", space, shortElement(type.getElementType()),
                              type.getRows(), type.getCols());
   StringRef name = add(definition, stem);
-  ofType_[type] = name;
+  if (own)
+    ofType_[type] = name;
   return name;
 }
 

@@ -22,7 +22,7 @@ namespace ptoas::cpp {
 std::string spellEnum(mlir::Attribute attr);
 std::string spellPipe(mlir::pto::PIPE pipe);
 
-/// True if a function cannot have this name.
+/// True if a function or a variable cannot have this name.
 bool isTaken(llvm::StringRef name);
 
 /// A window of global memory as it is spelled: five extents and strides, -1 where known at run
@@ -39,8 +39,9 @@ public:
   /// Names that aliases must not take (functions of the module).
   void reserve(llvm::StringRef name) { taken_.insert(name); }
 
-  /// Alias of `Tile<…>`; nullopt when the element type has no C++ name.
-  std::optional<llvm::StringRef> tile(mlir::pto::TileBufType type);
+  /// Alias of `Tile<…>`, in the space of its type if `space` is empty; nullopt when the element
+  /// type has no C++ name.
+  std::optional<llvm::StringRef> tile(mlir::pto::TileBufType type, llvm::StringRef space = "");
   llvm::StringRef global(const GlobalShape &shape);
   /// Alias of `TPipe<arguments>`.
   llvm::StringRef pipe(llvm::StringRef stem, llvm::StringRef arguments);

@@ -124,6 +124,8 @@ LogicalResult FunctionEmitter::emitFor(scf::ForOp op) {
     carried.push_back(names_[value]);
     names_[argument] = carried.back();
   }
+  std::string lower = expr(op.getLowerBound());
+  Scope scope(*this);
   std::string counter = define(op.getInductionVar()).str();
   std::string type = spellElement(op.getInductionVar().getType());
   // The bound must not change with a carried variable that it is read from: it is a value.
@@ -140,8 +142,7 @@ LogicalResult FunctionEmitter::emitFor(scf::ForOp op) {
   }
   std::string step = expr(op.getStep());
   std::string increment = step == "1" ? "++" + counter : counter + " += " + step;
-  out_.open(formatv("for ({0} = {1}; {2} < {3}; {4})", declared, expr(op.getLowerBound()), compared,
-                    bound, increment)
+  out_.open(formatv("for ({0} = {1}; {2} < {3}; {4})", declared, lower, compared, bound, increment)
                 .str());
   if (failed(emitBlock(*op.getBody())))
     return failure();
@@ -157,13 +158,18 @@ LogicalResult FunctionEmitter::emitIf(scf::IfOp op) {
   if (failed(resultVariables(op, results)))
     return failure();
   out_.open("if (" + expr(op.getCondition()) + ")");
-  bool failedAny = failed(emitBlock(*op.thenBlock()));
-  if (!results.empty())
-    failedAny |= failed(assignAll(op, results, op.thenYield().getOperands()));
+  bool failedAny = false;
+  {
+    Scope scope(*this);
+    failedAny |= failed(emitBlock(*op.thenBlock()));
+    if (!results.empty())
+      failedAny |= failed(assignAll(op, results, op.thenYield().getOperands()));
+  }
   Block *otherwise = op.elseBlock();
   bool empty = !otherwise || (results.empty() && llvm::hasSingleElement(*otherwise));
   if (!empty) {
     out_.reopen("else");
+    Scope scope(*this);
     failedAny |= failed(emitBlock(*otherwise));
     if (!results.empty())
       failedAny |= failed(assignAll(op, results, op.elseYield().getOperands()));
@@ -182,6 +188,7 @@ LogicalResult FunctionEmitter::emitWhile(scf::WhileOp op) {
     carried.push_back(names_[argument]);
   }
   out_.open("while (true)");
+  Scope scope(*this);
   bool failedAny = failed(emitBlock(*op.getBeforeBody()));
   auto condition = op.getConditionOp();
   failedAny |= failed(assignAll(op, results, condition.getArgs()));
@@ -206,6 +213,7 @@ LogicalResult FunctionEmitter::emitIndexSwitch(scf::IndexSwitchOp op) {
   auto emitCase = [&](const Twine &head, Block &block) {
     out_.outdent();
     out_.open(head + ":");
+    Scope scope(*this);
     failedAny |= failed(emitBlock(block));
     failedAny |= failed(assignAll(op, results, block.getTerminator()->getOperands()));
     out_.line("break;");
@@ -242,6 +250,7 @@ LogicalResult FunctionEmitter::emitInlineRegion(Operation *op) {
     return failure();
   out_.line("{");
   out_.indent();
+  Scope scope(*this);
   if (failed(emitBlock(region.front())) ||
       failed(assignAll(op, results, region.front().getTerminator()->getOperands())))
     return failure();
@@ -258,6 +267,7 @@ LogicalResult FunctionEmitter::emitSection(Operation *op, StringRef macro, bool 
   // Both sections of a function may use the same names: the scope ends with the guard.
   out_.line("{");
   out_.indent();
+  Scope scope(*this);
   LogicalResult done = emitBlock(op->getRegion(0).front());
   out_.close();
   out_.directive("#endif");

@@ -91,7 +91,7 @@ LogicalResult FunctionEmitter::emitPipeObject(Operation *op, Pipe &pipe, int64_t
                   .pipe(formatv("Pipe{0}{1}_{2}", names[direction], named ? "Gm" : "", flags).str(),
                         arguments)
                   .str();
-  pipe.name = newName();
+  pipe.name = newName(op->getNumResults() ? wishedName(op->getResult(0)) : "pipe");
   if (failed(epilogueText(op, pipe.epilogue)))
     return failure();
   std::string constructed = formatv("({0}, {1}, {2})", memory, c2v, v2c);
@@ -231,9 +231,9 @@ LogicalResult FunctionEmitter::emitGroupCopy(Operation *op) {
   if (jumps_)
     return op->emitOpError() << "has no C++ form in a function with jumps between blocks; use "
                                 "structured control flow (scf)";
-  std::string tensors = newName(), handle = newName();
+  std::string tensors = newName("members"), handle = newName("group");
   out_.line(*type + " " + tensors + "[] = {" + members + "};");
-  out_.line(formatv("comm::ParallelGroup<{0}> {1}({2}, {3}, {4});", *type, handle, tensors,
+  out_.line(formatv("comm::ParallelGroup<{0}> {1}{{{2}, {3}, {4}};", *type, handle, tensors,
                     group.size(), intAttr(op, "root", 0))
                 .str());
   std::string name = StringRef(op->getName().getStringRef()).drop_front(9).upper(), text = handle;

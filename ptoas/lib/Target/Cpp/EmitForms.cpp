@@ -17,9 +17,11 @@ struct Form {
 struct Table {
   llvm::StringMap<SmallVector<Form, 2>> forms;
   llvm::StringSet<> needsScratch;
+  llvm::StringMap<StringRef> oneType;
   Table() {
 #define PTO_FORM(op, when, text) forms[op].push_back({when, text});
 #define PTO_NEEDS_SCRATCH(op) needsScratch.insert(op);
+#define PTO_ONE_TYPE(op, names) oneType[op] = names;
 #include "InstructionForms.def"
   }
 };
@@ -82,6 +84,16 @@ bool FunctionEmitter::isThere(Operation *op, StringRef name) {
   return attr && !isQuiet(attr);
 }
 
+// Without coalesce: rows when the indices are a vector, elements when they have the data's shape.
+static bool namesElements(Operation *op) {
+  auto tileOp = cast<pto::TileOpInterface>(op);
+  Value data = tileOp.getNamedOperand(isa<pto::MGatherOp>(op) ? "dst" : "src");
+  auto type = cast<pto::TileBufType>(data.getType());
+  auto indices = cast<pto::TileBufType>(tileOp.getNamedOperand("indices").getType());
+  bool vector = indices.getRows() == 1 || indices.getCols() == 1;
+  return !vector || (indices.getRows() == type.getRows() && indices.getCols() == type.getCols());
+}
+
 static std::optional<pto::AddressSpace> spaceOf(ArrayRef<Value> values) {
   auto type = values.empty() ? pto::TileBufType() : dyn_cast<pto::TileBufType>(values[0].getType());
   return type ? std::optional(type.getSpace()) : std::nullopt;
@@ -96,6 +108,20 @@ bool FunctionEmitter::holds(Operation *op, StringRef condition) {
     if (atom == "axisCol") {
       auto axis = op->getAttrOfType<StringAttr>("axis");
       return axis && axis.getValue() == "col";
+    }
+    if (atom == "elements")
+      return namesElements(op);
+    if (atom == "shortInts") {
+      auto type = dyn_cast<pto::TileBufType>(op->getOperand(0).getType());
+      return type && type.getElementType().isInteger(16);
+    }
+    if (atom == "scaleNv") {
+      auto scale = op->getAttrOfType<pto::QuantScaleAlgAttr>("quantScaleAlg");
+      return scale && scale.getValue() == pto::QuantScaleAlg::Nv;
+    }
+    if (atom == "storeNz") {
+      auto store = op->getAttrOfType<pto::VecStoreModeAttr>("storeMode");
+      return store && spellEnum(store) == "VecStoreMode::NZ";
     }
     if (atom == "lowByte") {
       auto high = op->getAttrOfType<BoolAttr>("isMSB");
@@ -235,6 +261,7 @@ LogicalResult FunctionEmitter::expand(Operation *op, StringRef text, std::string
       out += *type;
       continue;
     }
+    bool elementType = kind == '^' && text.consume_front(":");
     StringRef name = takeName(text);
     if (kind == '$') {
       std::string spelled = spellAttribute(op, name);
@@ -253,6 +280,10 @@ LogicalResult FunctionEmitter::expand(Operation *op, StringRef text, std::string
         out += expr(value);
         continue;
       }
+      if (auto tile = dyn_cast<pto::TileBufType>(value.getType()); tile && elementType) {
+        out += spellElement(tile.getElementType());
+        continue;
+      }
       std::optional<std::string> type = typeName(value);
       if (!type)
         return op->emitOpError() << "has no C++ form: there is no C++ type for " << value.getType();
@@ -263,6 +294,8 @@ LogicalResult FunctionEmitter::expand(Operation *op, StringRef text, std::string
 }
 
 LogicalResult FunctionEmitter::emitText(Operation *op, StringRef text) {
+  if (text.consume_front("!"))
+    return op->emitOpError() << "has no C++ form: " << text;
   SmallVector<StringRef> statements;
   text.split(statements, ';');
   unsigned nextResult = 0;
@@ -302,7 +335,7 @@ LogicalResult FunctionEmitter::emitMergeSort(Operation *op) {
   std::string types = *typeName(dst[0]) + ", " + *typeName(tmp[0]);
   std::string arguments = expr(dst[0]) + ", ";
   if (counts.empty()) {
-    std::string name = newName();
+    std::string name = newName("counts");
     object("MrgSortExecutedNumList", name, "");
     arguments += name;
   } else {
@@ -319,20 +352,89 @@ LogicalResult FunctionEmitter::emitMergeSort(Operation *op) {
   return success();
 }
 
+// What the dialect can say and the headers cannot.
+LogicalResult FunctionEmitter::checkAttributes(pto::TileOpInterface tileOp) {
+  Operation *op = tileOp.getOperation();
+  auto relu = op->getAttrOfType<pto::ReluPreModeAttr>("reluPreMode");
+  if (relu && relu.getValue() > pto::ReluPreMode::NormalRelu)
+    return op->emitOpError() << "has no C++ form: the instruction headers know reluPreMode no_relu "
+                                "and normal_relu, got "
+                             << pto::stringifyReluPreMode(relu.getValue());
+  auto pad = op->getAttrOfType<pto::PadValueAttr>("padValue");
+  Value dst = tileOp.getNamedOperand("dst");
+  auto type = dst ? dyn_cast<pto::TileBufType>(dst.getType()) : pto::TileBufType();
+  if (!pad || !type)
+    return success();
+  if (type.getSpace() == pto::AddressSpace::Vec) {
+    // The pad value is a part of the tile's type.
+    if (pad.getValue() == type.getPad())
+      return success();
+    auto padded = pto::TileBufType::get(type.getContext(), type.getSpace(), type.getRows(),
+                                        type.getCols(), type.getElementType(), type.getValidRow(),
+                                        type.getValidCol(), type.getBlayout(), type.getSlayout(),
+                                        type.getFractal(), pad.getValue(), type.getCompact());
+    renamed_.push_back({dst, expr(dst)});
+    names_[dst] = sameBytesAs(dst, padded);
+    return success();
+  }
+  if (!isa<pto::TFillPadOp>(op))
+    return op->emitOpError()
+           << "has no C++ form: of tiles in L1 only pto.tfillpad takes a padValue";
+  if (pad.getValue() != pto::PadValue::Null && pad.getValue() != pto::PadValue::Zero)
+    return op->emitOpError() << "has no C++ form: tiles in L1 are padded with null or zero, got "
+                             << pto::stringifyPadValue(pad.getValue());
+  return success();
+}
+
+// Some functions take several tiles as one type: those of another type get a second handle.
+LogicalResult FunctionEmitter::unifyTypes(pto::TileOpInterface tileOp) {
+  auto it = table().oneType.find(tileOp.getTileOpInfo().mnemonic);
+  if (it == table().oneType.end())
+    return success();
+  SmallVector<StringRef> names;
+  it->second.split(names, ' ');
+  Value first = tileOp.getNamedOperand(names[0]);
+  std::optional<std::string> wanted = typeName(first);
+  for (StringRef name : ArrayRef(names).drop_front()) {
+    Value value = tileOp.getNamedOperand(name);
+    auto renamed = [&](auto &entry) { return entry.first == value; };
+    if (!value || typeName(value) == wanted || llvm::any_of(renamed_, renamed))
+      continue;
+    if (cppTile(value).isRowMajor() != cppTile(first).isRowMajor() ||
+        cppTile(value).getCols() != cppTile(first).getCols())
+      return tileOp->emitOpError()
+             << "has no C++ form: the instruction takes '" << name << "' and '" << names[0]
+             << "' as one type of tile, and their rows have another pitch";
+    renamed_.push_back({value, expr(value)});
+    names_[value] = sameBytesAs(value, cppTile(first));
+  }
+  return success();
+}
+
 LogicalResult FunctionEmitter::emitTileOp(pto::TileOpInterface tileOp) {
+  if (failed(checkAttributes(tileOp)) || failed(unifyTypes(tileOp)))
+    return failure();
+  LogicalResult done = emitInstruction(tileOp);
+  for (auto &[value, name] : llvm::reverse(renamed_))
+    names_[value] = std::move(name);
+  renamed_.clear();
+  return done;
+}
+
+LogicalResult FunctionEmitter::emitInstruction(pto::TileOpInterface tileOp) {
   Operation *op = tileOp.getOperation();
   const pto::TileOpInfo &info = tileOp.getTileOpInfo();
   // Everything an instruction names must have a C++ type.
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<pto::TileBufType>(operand.getType());
-        type && !module_.types.value(type))
+        type && spellElement(type.getElementType()).empty())
       return op->emitOpError() << "has no C++ form: there is no C++ element type for "
                                << type.getElementType();
   std::string standIn;
   if (table().needsScratch.contains(info.mnemonic) && tileOp.getScratch().empty()) {
     if (module_.arch == pto::Arch::A3)
       return op->emitOpError() << "needs its scratch tile 'tmp' in C++ on A2/A3: give one";
-    standIn = newName();
+    standIn = newName("tmp");
     auto bytes =
         pto::TileBufType::get(pto::AddressSpace::Vec, 1, 32,
                               IntegerType::get(op->getContext(), 8, IntegerType::Unsigned), 1, 32);
@@ -340,13 +442,6 @@ LogicalResult FunctionEmitter::emitTileOp(pto::TileOpInterface tileOp) {
   }
   if (isa<pto::TMrgSortOp>(op) && operandsOf(op, "blockLen").empty())
     return emitMergeSort(op);
-  if (isa<pto::TLoadOp>(op))
-    for (const pto::OperandSpec &spec : info.operands)
-      if (spec.group == pto::OperandGroup::Clause && !operandsOf(op, spec.name).empty()) {
-        op->emitWarning() << "'pto.tload' op the C++ instruction pads as the tile's type says "
-                             "(pad=), not by clauses of the load: they are left out";
-        break;
-      }
   if (info.mnemonic == "pto.trandom")
     module_.random = true;
   if (std::optional<LogicalResult> done = emitForm(op))

@@ -238,7 +238,7 @@ LogicalResult FunctionEmitter::emitArith(Operation *op) {
   SmallVector<std::string> in;
   for (Value operand : op->getOperands()) {
     in.push_back(guarded(expr(operand)));
-    if (spellElement(operand.getType()).empty() && !module_.types.value(operand.getType()))
+    if (spellElement(operand.getType()).empty() && !typeName(operand))
       return op->emitOpError() << "has no C++ form for " << operand.getType();
   }
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
@@ -257,8 +257,8 @@ LogicalResult FunctionEmitter::emitArith(Operation *op) {
     if (jumps_)
       return op->emitOpError() << "picks one of two tiles in a function with jumps; C++ cannot "
                                   "rebind a tile there";
-    out_.line(*module_.types.value(type) + " &" + define(value) + " = " + in[0] + " ? " + in[1] +
-              " : " + in[2] + ";");
+    out_.line(*typeName(value) + " &" + define(value) + " = " + in[0] + " ? " + in[1] + " : " +
+              in[2] + ";");
     return success();
   }
   if (isa<arith::BitcastOp>(op)) {

@@ -151,8 +151,8 @@ LogicalResult FunctionEmitter::emitGlobal(Operation *op, Value value, const View
                                   "must not be negative";
   }
   std::string pointer = pointerOf(view);
-  if (view.terms.size() > 2 || pointer.size() > 40) {
-    std::string name = newName();
+  if (view.terms.size() > 2 || pointer.size() > 50) {
+    std::string name = newName("offset");
     if (jumps_)
       top_.push_back("int64_t " + name + ";");
     out_.line((jumps_ ? name : "const int64_t " + name) + " = " + sum("", view.terms, view.offset) +
@@ -240,30 +240,87 @@ LogicalResult FunctionEmitter::emitViewFact(Operation *op, Value value, Value di
 std::optional<std::string> FunctionEmitter::typeName(Value value) {
   if (auto view = objectTypes_.find(value); view != objectTypes_.end())
     return view->second;
-  auto it = tileTypes_.find(value);
-  return module_.types.value(it == tileTypes_.end() ? value.getType() : Type(it->second));
+  if (!isa<pto::TileBufType>(value.getType()))
+    return module_.types.value(value.getType());
+  std::optional<StringRef> name = tileName(value, cppTile(value));
+  return name ? std::optional(name->str()) : std::nullopt;
 }
 
 pto::TileBufType FunctionEmitter::cppTile(Value handle) {
   auto it = tileTypes_.find(handle);
-  return it == tileTypes_.end() ? cast<pto::TileBufType>(handle.getType()) : it->second;
+  return placed(it == tileTypes_.end() ? cast<pto::TileBufType>(handle.getType()) : it->second);
+}
+
+// Boxes of a left tile lie row by row on A2/A3 and column by column on A5, whatever is written.
+pto::TileBufType FunctionEmitter::placed(pto::TileBufType type) {
+  pto::BLayout order =
+      module_.arch == pto::Arch::A5 ? pto::BLayout::ColMajor : pto::BLayout::RowMajor;
+  if (type.getSpace() != pto::AddressSpace::Left || type.getSlayout() != pto::SLayout::RowMajor ||
+      type.getBlayout() == order)
+    return type;
+  return pto::TileBufType::get(type.getContext(), type.getSpace(), type.getRows(), type.getCols(),
+                               type.getElementType(), type.getValidRow(), type.getValidCol(), order,
+                               type.getSlayout(), type.getFractal(), type.getPad(),
+                               type.getCompact());
 }
 
 LogicalResult FunctionEmitter::emitTile(Operation *op, Value handle, pto::TileBufType type,
                                         StringRef validRow, StringRef validCol) {
-  std::optional<StringRef> name = module_.types.tile(type);
+  std::optional<StringRef> name = tileName(handle, type);
   if (!name)
     return op->emitOpError() << "has no C++ form: there is no C++ element type for "
                              << type.getElementType();
   if (type != handle.getType())
     tileTypes_[handle] = type;
-  std::string arguments;
-  if (ShapedType::isDynamic(type.getValidRow()))
-    arguments = validRow.str();
-  if (ShapedType::isDynamic(type.getValidCol()) && !validCol.empty())
-    arguments += (arguments.empty() ? "" : ", ") + validCol.str();
-  object(*name, define(handle), arguments);
+  warnOfTile(op, type);
+  declareTile(define(handle), *name, type, validRow, validCol);
   return success();
+}
+
+// What a static assertion of the headers refuses, once for each type.
+void FunctionEmitter::warnOfTile(Operation *op, pto::TileBufType type) {
+  int64_t bytes = type.getElementBytes();
+  if (!module_.checkedTiles.insert(type).second || bytes <= 0)
+    return;
+  auto warn = [&](const Twine &what) {
+    op->emitWarning() << "'" << op->getName() << "' op " << what
+                      << ": the instruction headers refuse the C++ type of " << type;
+  };
+  auto [boxRows, boxCols] = type.getBoxShape();
+  if (!type.isBoxed()) {
+    int64_t line = (type.isRowMajor() ? type.getCols() : type.getRows()) * bytes;
+    if (line % 32)
+      warn(Twine(type.isRowMajor() ? "rows" : "columns") + " of " + Twine(line) +
+           " bytes are not whole blocks of 32");
+    return;
+  }
+  bool rowsFit = type.getRows() % boxRows == 0 || type.getSpace() == pto::AddressSpace::Vec ||
+                 type.getFractal() == 32 || type.getRows() == 1;
+  if (type.getCols() % boxCols || !rowsFit)
+    warn("the tile is not made of whole boxes of " + Twine(boxRows) + "x" + Twine(boxCols));
+}
+
+void FunctionEmitter::declareTile(StringRef name, StringRef typeName, pto::TileBufType type,
+                                  StringRef validRow, StringRef validCol) {
+  std::string arguments;
+  auto add = [&](int64_t extent, StringRef text) {
+    if (extent == 0) // open in C++
+      text = "0";
+    else if (!ShapedType::isDynamic(extent))
+      return;
+    arguments += (arguments.empty() || text.empty() ? "" : ", ") + text.str();
+  };
+  add(type.getValidRow(), validRow);
+  add(type.getValidCol(), validCol);
+  object(typeName, name, arguments);
+}
+
+std::string FunctionEmitter::sameBytesAs(Value handle, pto::TileBufType type) {
+  auto [rows, cols] = validOf(handle);
+  std::string old = expr(handle), name = newName(old);
+  declareTile(name, *tileName(handle, type), type, rows, cols);
+  out_.line("TASSIGN(" + name + ", (uint64_t)" + old + ".data());");
+  return name;
 }
 
 // The valid extents of a handle, as arguments for another one.
@@ -309,7 +366,7 @@ LogicalResult FunctionEmitter::emitWindow(Operation *op, ValueRange offsets, Val
                        const std::string &all) -> std::string {
     if (valid.size() == 2)
       return expr(valid[i]);
-    std::string name = newName();
+    std::string name = newName(i ? "colsLeft" : "rowsLeft");
     std::string left = offset.constant == 0 ? all : all + " - " + offset.spelled();
     if (jumps_)
       top_.push_back("int64_t " + name + ";");

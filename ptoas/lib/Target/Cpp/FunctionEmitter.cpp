@@ -25,7 +25,7 @@ std::optional<int64_t> constantInt(Value value) {
 }
 
 FunctionEmitter::FunctionEmitter(ModuleState &module, func::FuncOp func)
-    : module_(module), func_(func), lastLocation_(UnknownLoc::get(func.getContext())) {
+    : module_(module), func_(func), variables_(module.takenNames) {
   if (auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind"))
     kind_ = kind.getValue();
   func.walk([&](pto::SetFftsOp) { hasFfts_ = true; });
@@ -53,7 +53,9 @@ std::string FunctionEmitter::declaration(StringRef type, StringRef name) {
   return (type + (type.ends_with("*") ? "" : " ") + name).str();
 }
 
-StringRef FunctionEmitter::define(Value value) { return names_[value] = newName(); }
+StringRef FunctionEmitter::define(Value value) {
+  return names_[value] = newName(wishedName(value));
+}
 
 // Decimal with the fewest digits that read back as the same number.
 static std::string floatText(const APFloat &value, bool wide) {
@@ -176,7 +178,7 @@ LogicalResult FunctionEmitter::assignAll(Operation *op, ArrayRef<std::string> ta
   if (overlap)
     for (auto [i, value] : llvm::enumerate(values)) {
       std::optional<std::string> type = module_.types.value(value.getType());
-      std::string name = newName();
+      std::string name = newName("next");
       if (jumps_)
         top_.push_back(declaration(*type, name) + ";");
       out_.line((jumps_ ? name : declaration(*type, name)) + " = " + sources[i] + ";");
@@ -188,25 +190,13 @@ LogicalResult FunctionEmitter::assignAll(Operation *op, ArrayRef<std::string> ta
   return success();
 }
 
-static FileLineColLoc findPlace(Location loc) {
-  if (auto place = dyn_cast<FileLineColLoc>(loc))
-    return place;
-  if (auto named = dyn_cast<NameLoc>(loc))
-    return findPlace(named.getChildLoc());
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return findPlace(call.getCallee());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (FileLineColLoc place = findPlace(part))
-        return place;
-  return {};
-}
-
 void FunctionEmitter::locationComment(Operation *op) {
-  if (!module_.options.sourceLocations || op->getLoc() == lastLocation_)
+  if (!module_.options.sourceLocations)
     return;
-  lastLocation_ = op->getLoc();
-  FileLineColLoc place = findPlace(op->getLoc());
+  auto place = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  if (place && place == lastPlace_)
+    return;
+  lastPlace_ = place;
   if (!place)
     return out_.comment("");
   std::string text =
@@ -244,7 +234,8 @@ LogicalResult FunctionEmitter::emitSignature(std::string &signature) {
       return func_.emitError() << "'func.func' op argument " << i << " of entry '@"
                                << func_.getName() << "' has type " << argument
                                << "; a kernel takes pointers and scalars";
-    std::string name = newName();
+    std::string name = func_.isExternal() ? newName("arg" + std::to_string(i))
+                                          : newName(wishedName(func_.getArgument(i)));
     std::optional<std::string> spelled;
     if (isView) {
       GlobalShape shape;
@@ -262,6 +253,10 @@ LogicalResult FunctionEmitter::emitSignature(std::string &signature) {
         spelled = module_.types.global(shape).str();
       if (spelled && !func_.isExternal())
         objectTypes_[func_.getArgument(i)] = *spelled;
+    } else if (auto tile = dyn_cast<pto::TileBufType>(argument)) {
+      Value handle = func_.isExternal() ? Value() : func_.getArgument(i);
+      if (std::optional<StringRef> alias = tileName(handle, tile))
+        spelled = alias->str();
     } else {
       spelled = module_.types.value(argument);
     }
@@ -279,7 +274,7 @@ LogicalResult FunctionEmitter::emitSignature(std::string &signature) {
       if (!spelled || isa<pto::TileBufType>(resultType))
         return func_.emitError() << "'func.func' op returns " << resultType
                                  << "; a C++ function returns scalars and pointers";
-      std::string name = newName();
+      std::string name = newName("result");
       resultNames_.push_back(name);
       add(StringRef(*spelled).ends_with("*") ? *spelled + "&" + name : *spelled + " &" + name);
     }

@@ -4,6 +4,8 @@
 
 #include "CppNames.h"
 #include "CppWriter.h"
+#include "ScaleTiles.h"
+#include "VariableNames.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +23,9 @@ struct ModuleState {
   mlir::pto::Arch arch;
   TypeNames types;
   llvm::DenseMap<mlir::Operation *, std::string> functionNames;
+  llvm::StringSet<> takenNames; // of functions
+  llvm::DenseSet<mlir::Type> checkedTiles;
+  llvm::DenseMap<mlir::Value, llvm::StringRef> scaleTiles;
   /// First hardware flag of each FIFO id.
   std::map<int64_t, int64_t> flagBase;
   // Helpers that the file needs.
@@ -64,12 +69,25 @@ private:
   mlir::LogicalResult emitBody();
   mlir::LogicalResult emitSignature(std::string &signature);
   void findNeeded();
-  std::string newName() { return "v" + std::to_string(next_++); }
-  /// Gives `value` a new variable name.
+  std::string newName(llvm::StringRef wish) { return variables_.take(wish); }
+  /// Gives `value` a variable.
   llvm::StringRef define(mlir::Value value);
   /// The C++ of a value: its variable, or a literal.
   std::string expr(mlir::Value value);
   std::string literal(mlir::Attribute attr, mlir::Type type);
+  /// Names taken inside are free again behind it, as the braces of C++ have it. In functions with
+  /// jumps all variables are declared at the top.
+  struct Scope {
+    explicit Scope(FunctionEmitter &emitter) : emitter(emitter) {
+      if (!emitter.jumps_)
+        emitter.variables_.enter();
+    }
+    ~Scope() {
+      if (!emitter.jumps_)
+        emitter.variables_.leave();
+    }
+    FunctionEmitter &emitter;
+  };
   /// `type name`, with the star of a pointer at the name.
   static std::string declaration(llvm::StringRef type, llvm::StringRef name);
   /// `const T vN = text;`. In functions with jumps declarations stand at the top.
@@ -106,12 +124,15 @@ private:
   // EmitForms.cpp
   std::optional<mlir::LogicalResult> emitForm(mlir::Operation *op);
   mlir::LogicalResult emitTileOp(mlir::pto::TileOpInterface op);
+  mlir::LogicalResult emitInstruction(mlir::pto::TileOpInterface op);
   bool holds(mlir::Operation *op, llvm::StringRef condition);
   bool isThere(mlir::Operation *op, llvm::StringRef name);
   llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation *op, llvm::StringRef name);
   mlir::LogicalResult expand(mlir::Operation *op, llvm::StringRef text, std::string &out);
   mlir::LogicalResult emitText(mlir::Operation *op, llvm::StringRef text);
   mlir::LogicalResult emitMergeSort(mlir::Operation *op);
+  mlir::LogicalResult checkAttributes(mlir::pto::TileOpInterface op);
+  mlir::LogicalResult unifyTypes(mlir::pto::TileOpInterface op);
 
   // EmitViews.cpp
   mlir::LogicalResult emitViewOp(mlir::Operation *op, bool &known);
@@ -122,6 +143,12 @@ private:
   mlir::LogicalResult emitGlobal(mlir::Operation *op, mlir::Value value, const View &view);
   mlir::LogicalResult emitTile(mlir::Operation *op, mlir::Value handle, mlir::pto::TileBufType type,
                                llvm::StringRef validRow, llvm::StringRef validCol);
+  void warnOfTile(mlir::Operation *op, mlir::pto::TileBufType type);
+  /// A tile object; the extents are used where the type leaves them open.
+  void declareTile(llvm::StringRef name, llvm::StringRef typeName, mlir::pto::TileBufType type,
+                   llvm::StringRef validRow, llvm::StringRef validCol);
+  /// Another handle of the bytes of a tile, with this type; its name.
+  std::string sameBytesAs(mlir::Value handle, mlir::pto::TileBufType type);
   mlir::LogicalResult emitWindow(mlir::Operation *op, mlir::ValueRange offsets,
                                  mlir::ValueRange valid);
   mlir::LogicalResult emitRetyped(mlir::Operation *op);
@@ -131,6 +158,11 @@ private:
   Number number(mlir::Value value);
   /// The C++ type of a value; a window's differs from the one in the module.
   std::optional<std::string> typeName(mlir::Value value);
+  std::optional<llvm::StringRef> tileName(mlir::Value handle, mlir::pto::TileBufType type) {
+    return module_.types.tile(placed(type), module_.scaleTiles.lookup(handle));
+  }
+  /// The type with the order that its boxes have on this architecture.
+  mlir::pto::TileBufType placed(mlir::pto::TileBufType type);
   mlir::pto::TileBufType cppTile(mlir::Value handle);
   std::pair<std::string, std::string> validOf(mlir::Value handle);
   static std::string pointerOf(const View &view);
@@ -171,8 +203,10 @@ private:
   std::map<int64_t, Pipe> pipes_;                 // FIFOs by id
   llvm::DenseMap<mlir::Value, Pipe> pipeHandles_; // FIFOs by handle
   std::vector<std::string> resultNames_;          // references that several results are written to
-  unsigned next_ = 1;
-  mlir::Location lastLocation_;
+  VariableNames variables_;
+  /// Tiles with another handle while their op is written, and the name to go back to.
+  llvm::SmallVector<std::pair<mlir::Value, std::string>> renamed_;
+  mlir::FileLineColLoc lastPlace_;
   bool hasFfts_ = false;
 };
 

@@ -37,7 +37,6 @@ PTO_BINARY(TAND)
 PTO_BINARY(TOR)
 PTO_BINARY(TSHL)
 PTO_BINARY(TSHR)
-PTO_BINARY(TADDRELU)
 PTO_BINARY(TPARTADD)
 PTO_BINARY(TPARTMUL)
 PTO_BINARY(TPARTMAX)
@@ -70,10 +69,9 @@ template <auto Precision = RemAlgorithm::DEFAULT, VecTile D, VecTile A, VecTile 
 RecordEvent TREM(D &dst, A &src0, B &src1, T &tmp);
 template <auto Precision = PowAlgorithm::DEFAULT, VecTile D, VecTile A, VecTile B, VecTile T>
 RecordEvent TPOW(D &dst, A &base, B &exponent, T &tmp);
-template <VecTile D, VecTile A, VecTile B, VecTile C>
-RecordEvent TADDC(D &dst, A &src0, B &src1, C &src2);
-template <VecTile D, VecTile A, VecTile B, VecTile C>
-RecordEvent TSUBC(D &dst, A &src0, B &src1, C &src2);
+// All tiles have one type.
+template <VecTile T> RecordEvent TADDC(T &dst, T &src0, T &src1, T &src2);
+template <VecTile T> RecordEvent TSUBC(T &dst, T &src0, T &src1, T &src2);
 
 #define PTO_UNARY(NAME)                                                                            \
   template <VecTile D, VecTile S>                                                                  \
@@ -148,9 +146,8 @@ template <VecTile D, VecTile A, VecTile B>
 RecordEvent TCMP(D &mask, A &src0, B &src1, CmpMode mode);
 template <VecTile D, VecTile A>
 RecordEvent TCMPS(D &mask, A &src, typename A::DType scalar, CmpMode mode);
-template <VecTile D, VecTile M, VecTile A, VecTile B, VecTile T>
-  requires(SameElement<D, A> && SameElement<D, B>)
-RecordEvent TSEL(D &dst, M &mask, A &src0, B &src1, T &tmp);
+template <VecTile D, VecTile M, VecTile T>
+RecordEvent TSEL(D &dst, M &mask, D &src0, D &src1, T &tmp);
 template <VecTile D, VecTile M, VecTile A, VecTile T>
 RecordEvent TSELS(D &dst, M &mask, A &src, T &tmp, typename A::DType scalar);
 template <bool NeedSetCtrl = true, VecTile D, VecTile S>
@@ -163,9 +160,10 @@ template <bool NeedSetCtrl = true, VecTile D, VecTile S, VecTile T>
 RecordEvent TCVT(D &dst, S &src, T &tmp, RoundMode round, SaturationMode saturation);
 template <typename T, typename DType, int Descending>
   requires(VecTile<T> && (Descending == 0 || Descending == 1) &&
-           sizeof(DType) == sizeof(typename T::DType))
+           IsSame<DType, typename T::DType>::value)
 RecordEvent TCI(T &dst, DType start);
 template <typename T, typename DType, int Descending, VecTile Tmp>
+  requires(IsSame<DType, typename T::DType>::value)
 RecordEvent TCI(T &dst, DType start, Tmp &tmp);
 template <typename T, int Upper>
   requires(VecTile<T> && (Upper == 0 || Upper == 1))
@@ -292,7 +290,7 @@ RecordEvent TMOV_FP(D &dst, S &src, F &fp);
   RecordEvent NAME##_FP(D &dst, S &src, F &fp, uint16_t row, uint16_t col);                        \
   template <AnyTile D, AccTile S, ScalingTile F, AccToVecMode Mode,                                \
             ReluPreMode Relu = ReluPreMode::NoRelu>                                                \
-  RecordEvent NAME##_FP(D &dst, S &src, F &fp, uint16_t row, uint16_t col);
+  RecordEvent NAME(D &dst, S &src, F &fp, uint16_t row, uint16_t col);
 PTO_WINDOW(TEXTRACT)
 PTO_WINDOW(TINSERT)
 #undef PTO_WINDOW
@@ -332,17 +330,20 @@ template <VecTile D, VecTile S> RecordEvent TPACK(D &dst, S &src);
   template <AccPhase Phase, AccTile C, LeftTile A, RightTile B, AnyTile S>                         \
     requires(S::Loc == TileType::Bias)                                                             \
   RecordEvent NAME##_BIAS(C &dst, A &lhs, B &rhs, S &bias);                                        \
-  template <AccTile C, LeftTile A, AnyTile AS, RightTile B, AnyTile BS>                            \
+  template <AccTile C, LeftTile A, ScaleLeftTile AS, RightTile B, ScaleRightTile BS>               \
   RecordEvent NAME##_MX(C &dst, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale);                       \
-  template <AccPhase Phase, AccTile C, LeftTile A, AnyTile AS, RightTile B, AnyTile BS>            \
+  template <AccPhase Phase, AccTile C, LeftTile A, ScaleLeftTile AS, RightTile B,                  \
+            ScaleRightTile BS>                                                                     \
   RecordEvent NAME##_MX(C &dst, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale);                       \
-  template <AccTile C, AccTile I, LeftTile A, AnyTile AS, RightTile B, AnyTile BS>                 \
+  template <AccTile C, AccTile I, LeftTile A, ScaleLeftTile AS, RightTile B, ScaleRightTile BS>    \
   RecordEvent NAME##_MX(C &dst, I &in, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale);                \
-  template <AccPhase Phase, AccTile C, AccTile I, LeftTile A, AnyTile AS, RightTile B, AnyTile BS> \
+  template <AccPhase Phase, AccTile C, AccTile I, LeftTile A, ScaleLeftTile AS, RightTile B,       \
+            ScaleRightTile BS>                                                                     \
   RecordEvent NAME##_MX(C &dst, I &in, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale);                \
-  template <AccTile C, LeftTile A, AnyTile AS, RightTile B, AnyTile BS, AnyTile S>                 \
+  template <AccTile C, LeftTile A, ScaleLeftTile AS, RightTile B, ScaleRightTile BS, AnyTile S>    \
   RecordEvent NAME##_MX(C &dst, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale, S &bias);              \
-  template <AccPhase Phase, AccTile C, LeftTile A, AnyTile AS, RightTile B, AnyTile BS, AnyTile S> \
+  template <AccPhase Phase, AccTile C, LeftTile A, ScaleLeftTile AS, RightTile B,                  \
+            ScaleRightTile BS, AnyTile S>                                                          \
   RecordEvent NAME##_MX(C &dst, A &lhs, AS &lhsScale, B &rhs, BS &rhsScale, S &bias);
 PTO_MATRIX(TMATMUL)
 PTO_MATRIX(TGEMV)
@@ -386,14 +387,11 @@ RecordEvent TQUANT(D &dst, S &src, F &scale, T &tmp);
 template <QuantType Type, VecTile D, VecTile S, VecTile F, VecTile T, VecTile O>
   requires(Type == QuantType::INT8_SYM || Type == QuantType::INT8_ASYM)
 RecordEvent TQUANT(D &dst, S &src, F &scale, T &tmp, O *offset);
-template <QuantType Type, QuantScaleAlg Scale, VecTile D, VecTile S, VecTile E, VecTile M,
-          VecTile C>
+template <QuantType Type, VecTile D, VecTile S, VecTile E, VecTile M, VecTile C,
+          QuantScaleAlg Scale = QuantScaleAlg::OCP>
 RecordEvent TQUANT(D &dst, S &src, E *exponents, M *maxima, C *scaling);
-template <QuantType Type, VecStoreMode Store, QuantScaleAlg Scale, VecTile D, VecTile S, VecTile E,
-          VecTile M, VecTile C>
-RecordEvent TQUANT(D &dst, S &src, E *exponents, M *maxima, C *scaling);
-template <QuantType Type, VecStoreMode Store, QuantScaleAlg Scale, VecTile D, VecTile S, VecTile E,
-          VecTile M, VecTile C, VecTile Z>
+template <QuantType Type, VecStoreMode Store, VecTile D, VecTile S, VecTile E, VecTile M, VecTile C,
+          VecTile Z>
 RecordEvent TQUANT(D &dst, S &src, E *exponents, M *maxima, C *scaling, Z *exponentsZz);
 template <int GroupAxis, MxQuantAlg Algorithm, bool Interleave = false, VecTile D, VecTile S,
           VecTile E, VecTile M, VecTile C>

@@ -70,10 +70,29 @@ struct Tile {
   static constexpr bool isBoxedLayout = SFractalOf != SLayout::NoneBox;
   static constexpr PadValue PadVal = Pad;
   static_assert(RowCount > 0 && ColCount > 0, "a tile has rows and columns");
-  static_assert(RowValid >= -1 && RowValid <= RowCount, "valid rows fit the tile");
-  static_assert(ColValid >= -1 && ColValid <= ColCount, "valid columns fit the tile");
+  // An extent of 0 has no accessor.
+  static_assert(RowValid >= -1 && RowValid <= RowCount && RowValid != 0, "valid rows fit the tile");
+  static_assert(ColValid >= -1 && ColValid <= ColCount && ColValid != 0, "valid cols fit the tile");
+  static constexpr int InnerRows = !isBoxedLayout                    ? 1
+                                   : FractalSize == 1024             ? 16
+                                   : SFractalOf == SLayout::RowMajor ? 16
+                                   : FractalSize == 32               ? 2
+                                                                     : 32 / sizeof(Element);
+  static constexpr int InnerCols = !isBoxedLayout                    ? 1
+                                   : FractalSize == 1024             ? 16
+                                   : SFractalOf == SLayout::ColMajor ? 16
+                                   : FractalSize == 32               ? 2
+                                                                     : 32 / sizeof(Element);
+#ifndef PTO_ANY_TILE // for programs whose tiles the headers would refuse
+  static_assert(isBoxedLayout || (isRowMajor ? ColCount : RowCount) * sizeof(Element) % 32 == 0,
+                "lines of a tile without boxes are whole blocks of 32 bytes");
+  static_assert(ColCount % InnerCols == 0, "columns are whole boxes");
+  static_assert(RowCount % InnerRows == 0 || Space == TileType::Vec || FractalSize == 32 ||
+                    RowCount == 1,
+                "rows are whole boxes");
   static_assert(FractalSize == 512 || FractalSize == 1024 || FractalSize == 32,
                 "a box has 512, 1024 or 32 bytes or elements");
+#endif
   Tile() = default;
   explicit Tile(int64_t valid) {
     static_assert((RowValid < 0) + (ColValid < 0) == 1, "one extent is open");
@@ -116,6 +135,10 @@ template <typename T>
 concept LeftTile = AnyTile<T> && T::Loc == TileType::Left;
 template <typename T>
 concept RightTile = AnyTile<T> && T::Loc == TileType::Right;
+template <typename T>
+concept ScaleLeftTile = AnyTile<T> && T::Loc == TileType::ScaleLeft;
+template <typename T>
+concept ScaleRightTile = AnyTile<T> && T::Loc == TileType::ScaleRight;
 template <typename T>
 concept ScalingTile = AnyTile<T> && T::Loc == TileType::Scaling;
 
