@@ -20,7 +20,10 @@ __attribute__((noinline)) static bool call(Place *place, void (*body)(void *), v
 }
 
 bool Cluster::run(int64_t block, int64_t lane, void (*body)(void *), void *argument, Yield yield) {
-  Place place{this, block, lane, {}};
+  std::unique_ptr<OrderCheck> order;
+  if (checksOrder_)
+    order = std::make_unique<OrderCheck>();
+  Place place{this, block, lane, {}, order.get()};
   Place *before = currentPlace;
   currentPlace = &place;
   if (yield) {
@@ -30,6 +33,8 @@ bool Cluster::run(int64_t block, int64_t lane, void (*body)(void *), void *argum
   bool ended = call(&place, body, argument);
   currentPlace = before;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (order && ended && fault_.empty())
+    order->finish(findings_);
   --running_;
   checkProgress();
   return ended;
@@ -86,6 +91,8 @@ static int endOf(Place *place, int members) {
   return members == 2 ? static_cast<int>(place->lane & 1) : 0;
 }
 
+static std::string number(int64_t count) { return std::to_string(count); }
+
 static int64_t slowest(const int64_t (&counts)[2], int members) {
   return members == 2 ? std::min(counts[0], counts[1]) : counts[0];
 }
@@ -94,12 +101,47 @@ void Cluster::checkProgress() {
   if (running_ <= 0 || waiting_ < running_)
     return;
   if (fault_.empty())
-    fault_ = "deadlock: every function of the cluster waits for a FIFO that nobody fills or frees, "
-             "a signal that nobody sets, or a meeting that others do not come to";
+    fault_ = deadlock();
   wakeAll();
 }
 
-template <typename Ready> bool Cluster::waitUntil(std::unique_lock<std::mutex> &lock, Ready ready) {
+std::string Cluster::deadlock() const {
+  std::string text =
+      "deadlock: every function of the cluster waits for a FIFO that nobody fills or frees, "
+      "a signal that nobody sets, or a meeting that others do not come to";
+  // In the order of the cores, not in that of their coming.
+  std::vector<const Waiter *> waiters = waiters_;
+  std::sort(waiters.begin(), waiters.end(), [](const Waiter *a, const Waiter *b) {
+    auto key = [](const Waiter *w) {
+      return std::tuple(w->place->block, std::string(w->where ? w->where : ""), w->place->lane);
+    };
+    return key(a) < key(b);
+  });
+  constexpr size_t most = 16;
+  for (size_t i = 0; i < std::min(waiters.size(), most); ++i) {
+    const Waiter &waiter = *waiters[i];
+    if (!waiter.where)
+      continue;
+    text += std::string("\n  ") + waiter.where + " (block " + std::to_string(waiter.place->block) +
+            ", lane " + std::to_string(waiter.place->lane) + ")" + waiter.state();
+  }
+  if (waiters.size() > most)
+    text += "\n  and " + std::to_string(waiters.size() - most) + " more";
+  return text;
+}
+
+template <typename Ready>
+bool Cluster::waitUntil(std::unique_lock<std::mutex> &lock, Waiter waiter, Ready ready) {
+  if (ready())
+    return true;
+  waiters_.push_back(&waiter);
+  bool isReady = sleepUntil(lock, ready);
+  std::erase(waiters_, &waiter);
+  return isReady;
+}
+
+template <typename Ready>
+bool Cluster::sleepUntil(std::unique_lock<std::mutex> &lock, Ready ready) {
   while (!ready()) {
     if (!fault_.empty())
       return false;
@@ -126,12 +168,18 @@ void Cluster::wakeAll() {
   changed_.notify_all();
 }
 
-void *Cluster::produce(Place *place, int fifo, const Shape &shape) {
+void *Cluster::produce(Place *place, int fifo, const Shape &shape, const char *where) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Fifo &queue = open(place, fifo, shape);
     int64_t number = queue.filling[endOf(place, shape.producers)]++;
-    if (waitUntil(lock,
+    auto state = [&] {
+      int64_t free = slowest(queue.released, shape.consumers);
+      int64_t popped = slowest(queue.taken, shape.consumers) - free;
+      return ": all of its " + ::number(shape.slots) + " slots are in use, " +
+             ::number(std::max<int64_t>(0, popped)) + " of them popped and not freed";
+    };
+    if (waitUntil(lock, {place, where, state},
                   [&] { return number - slowest(queue.released, shape.consumers) < shape.slots; }))
       return queue.bytes.data() + number % shape.slots * shape.slotBytes;
   }
@@ -146,12 +194,18 @@ void Cluster::publish(Place *place, int fifo) {
   wakeAll();
 }
 
-void *Cluster::consume(Place *place, int fifo, const Shape &shape) {
+void *Cluster::consume(Place *place, int fifo, const Shape &shape, const char *where) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Fifo &queue = open(place, fifo, shape);
     int64_t number = queue.taken[endOf(place, shape.consumers)]++;
-    if (waitUntil(lock, [&] { return slowest(queue.published, shape.producers) > number; }))
+    auto state = [&] {
+      return ": none of its " + ::number(shape.slots) + " slots is full, " +
+             ::number(slowest(queue.published, shape.producers)) + " have been pushed and " +
+             ::number(number) + " popped";
+    };
+    if (waitUntil(lock, {place, where, state},
+                  [&] { return slowest(queue.published, shape.producers) > number; }))
       return queue.bytes.data() + number % shape.slots * shape.slotBytes;
   }
   leave(place);
@@ -175,7 +229,7 @@ int64_t Cluster::laneOffset(Place *place, int fifo, int64_t extent) {
       wakeAll();
       return 0;
     }
-    if (waitUntil(lock, [&] { return queue.lane0.count(number) != 0; })) {
+    if (waitUntil(lock, {place, nullptr, {}}, [&] { return queue.lane0.count(number) != 0; })) {
       int64_t offset = queue.lane0[number];
       queue.lane0.erase(number);
       return offset;
@@ -185,14 +239,18 @@ int64_t Cluster::laneOffset(Place *place, int fifo, int64_t extent) {
   __builtin_unreachable();
 }
 
-void Cluster::meet(Place *place, int kind) {
+void Cluster::meet(Place *place, int kind, const char *where) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     Meeting &meeting = meetings_[kind];
     int64_t goal = (meeting.arrived++ / meeting.members + 1) * meeting.members;
     if (meeting.arrived >= goal)
       wakeAll();
-    if (waitUntil(lock, [&] { return meeting.arrived >= goal; }))
+    auto state = [&] {
+      return ": " + number(meeting.members - (goal - meeting.arrived)) + " of " +
+             number(meeting.members) + " have come";
+    };
+    if (waitUntil(lock, {place, where, state}, [&] { return meeting.arrived >= goal; }))
       return;
   }
   leave(place);
@@ -227,11 +285,12 @@ void Cluster::set(Place *place, int64_t id, bool fromVector, Signal signal) {
   wakeAll();
 }
 
-void Cluster::await(Place *place, int64_t id, bool byVector) {
+void Cluster::await(Place *place, int64_t id, bool byVector, const char *where) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     int64_t &sets = signals_[{{place->block, byVector, byVector ? place->lane & 1 : 0}, id}];
-    if (waitUntil(lock, [&] { return sets > 0; })) {
+    auto state = [&] { return ": signal " + number(id) + " has not been set"; };
+    if (waitUntil(lock, {place, where, state}, [&] { return sets > 0; })) {
       --sets;
       return;
     }
@@ -255,15 +314,17 @@ static Place *inCluster(Place *place) {
 }
 
 PTO_CLUSTER_API void *pto_fifo_produce(Place *place, int32_t fifo, int64_t slotBytes, int64_t slots,
-                                       int32_t producers, int32_t consumers) {
-  return inCluster(place)->cluster->produce(place, fifo, {slotBytes, slots, producers, consumers});
+                                       int32_t producers, int32_t consumers, const char *where) {
+  return inCluster(place)->cluster->produce(place, fifo, {slotBytes, slots, producers, consumers},
+                                            where);
 }
 PTO_CLUSTER_API void pto_fifo_publish(Place *place, int32_t fifo) {
   place->cluster->publish(place, fifo);
 }
 PTO_CLUSTER_API void *pto_fifo_consume(Place *place, int32_t fifo, int64_t slotBytes, int64_t slots,
-                                       int32_t producers, int32_t consumers) {
-  return inCluster(place)->cluster->consume(place, fifo, {slotBytes, slots, producers, consumers});
+                                       int32_t producers, int32_t consumers, const char *where) {
+  return inCluster(place)->cluster->consume(place, fifo, {slotBytes, slots, producers, consumers},
+                                            where);
 }
 PTO_CLUSTER_API void pto_fifo_release(Place *place, int32_t fifo) {
   place->cluster->release(place, fifo);
@@ -301,6 +362,6 @@ PTO_CLUSTER_API void pto_cross_signal(Place *place, int64_t id, int32_t fromVect
                                       int32_t signal) {
   withOthers(place)->cluster->set(place, id, fromVector, static_cast<Cluster::Signal>(signal));
 }
-PTO_CLUSTER_API void pto_cross_wait(Place *place, int64_t id, int32_t byVector) {
-  withOthers(place)->cluster->await(place, id, byVector);
+PTO_CLUSTER_API void pto_cross_wait(Place *place, int64_t id, int32_t byVector, const char *where) {
+  withOthers(place)->cluster->await(place, id, byVector, where);
 }

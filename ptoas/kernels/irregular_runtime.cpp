@@ -85,11 +85,12 @@ void (*meet)(int32_t coreType) = nullptr;
 PTO_RUNTIME void pto_set_sync_all(void (*wait)(int32_t coreType)) { meet = wait; }
 
 /// `place`: where the calling function runs (pto_place at its start), `count` its number of blocks.
-PTO_RUNTIME void pto_sync_all(ptoas::Place *place, int32_t coreType, int64_t count) {
+PTO_RUNTIME void pto_sync_all(ptoas::Place *place, int32_t coreType, int64_t count,
+                              const char *where) {
   if (meet)
     return meet(coreType);
   if (place)
-    return place->cluster->meet(place, coreType);
+    return place->cluster->meet(place, coreType, where);
   if (count <= 1)
     return; // alone
   std::fprintf(stderr, "pto: syncall needs its %lld blocks to run side by side, and nobody does\n",

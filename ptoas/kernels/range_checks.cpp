@@ -18,6 +18,13 @@ pto_range_failed(Place *place, const char *what, int64_t number, int64_t high) {
   Cluster::report(place, message);
 }
 
+/// A tile starts where none may.
+extern "C" __attribute__((visibility("default"), used)) void
+pto_alignment_failed(Place *place, const char *what, int64_t address, int64_t alignment) {
+  Cluster::report(place, std::string(what) + " at address " + std::to_string(address) +
+                             ", which must be a multiple of " + std::to_string(alignment));
+}
+
 /// pto.trap: the kernel ends, and so does the function that has called it.
 extern "C" __attribute__((visibility("default"), used)) void pto_trap_reached(Place *place,
                                                                               const char *where) {

@@ -49,8 +49,8 @@ static cl::opt<std::string>
 static cl::opt<std::string> dump("dump", cl::desc("Write the stages of the native target here"),
                                  cl::value_desc("folder"), cl::cat(category));
 static cl::opt<bool> check("check",
-                           cl::desc("Report an access outside its tensor, and where it stands, "
-                                    "when the kernel makes it"),
+                           cl::desc("Report accesses outside their tensors, tiles outside the "
+                                    "memory, and instructions whose queues lack an order"),
                            cl::cat(category));
 static cl::opt<std::string> trace("trace",
                                   cl::desc("Write a Chrome/Perfetto trace of the run here"),
@@ -243,7 +243,10 @@ static int run() {
   if (!runner->checkExtents(values, message, nullptr) || !runner->compile(message, nullptr))
     return fail(message);
   done("compile");
-  if (!runner->run(values, launch, message))
+  std::string notes;
+  bool isGood = runner->run(values, launch, message, &notes);
+  llvm::errs() << notes;
+  if (!isGood)
     return fail(message);
   done("run " + runner->entryName());
   noteLostResults(arguments);

@@ -2,6 +2,7 @@
 #include "ptoas/Driver/Runner.h"
 #include "ArgumentExtents.h"
 #include "ArgumentNames.h"
+#include "CheckedRun.h"
 #include "EntryWrapper.h"
 #include "SourceLines.h"
 #include "mlir/IR/MLIRContext.h"
@@ -73,6 +74,7 @@ struct ptoas::Runner::State {
   std::vector<Member> members;
   std::string entryName;
   bool blocksMeet = false;
+  std::vector<std::string> saidNotes;
   ::pto::SharedObject loaded;
   double compileMs = 0;
 };
@@ -281,6 +283,12 @@ std::unique_ptr<ptoas::Runner> ptoas::Runner::open(std::string_view text, const 
   if (!ok)
     problem = "failed to parse or verify " + (name == "-" ? "the input" : name);
   ok = ok && state->findFunctions(options.entry, problem) && state->describeArguments(problem);
+  if (ok && options.check) {
+    ok = succeeded(checkMemory(*state->module));
+    if (!ok)
+      problem = "the program does not fit its memory or its level";
+    keepTileNames(*state->module, state->sources);
+  }
   state->hand(diagnostics);
   if (!ok)
     return nullptr;
@@ -353,7 +361,7 @@ bool ptoas::Runner::compile(std::string &problem, std::string *diagnostics) {
   native::Options native;
   native.dumpDir = state.options.dumpDir;
   native.fuse = state.options.fuse;
-  native.check = state.options.check;
+  native.check = native.checkOrder = state.options.check;
   FailureOr<std::vector<char>> object = native::compileToSharedObject(*state.module, native);
   if (failed(object))
     return fail("native compilation failed");
@@ -404,7 +412,7 @@ static void callMember(void *context, int number, void (*yield)()) {
 }
 
 bool ptoas::Runner::run(const std::vector<RunnerValue> &values, const Launch &launch,
-                        std::string &problem) {
+                        std::string &problem, std::string *notes) {
   State &state = *state_;
   constexpr int64_t kMaxThreads = 1024;
   int64_t first = launch.onlyBlock >= 0 ? launch.onlyBlock : 0;
@@ -435,6 +443,8 @@ bool ptoas::Runner::run(const std::vector<RunnerValue> &values, const Launch &la
       }
     Cluster cluster(vectors, cubes, both);
     group.cluster = &cluster;
+    if (state.options.check)
+      cluster.checkOrder();
     int count = static_cast<int>(group.calls.size());
     if (count == 1) {
       callMember(&group, 0, nullptr);
@@ -448,6 +458,16 @@ bool ptoas::Runner::run(const std::vector<RunnerValue> &values, const Launch &la
         thread.join();
     }
     problem = cluster.fault();
+    if (problem.empty())
+      for (const std::string &error : cluster.findings().errors)
+        problem += (problem.empty() ? "" : "\n") + error;
+    for (const std::string &note : cluster.findings().notes) {
+      if (llvm::is_contained(state.saidNotes, note))
+        continue;
+      state.saidNotes.push_back(note);
+      if (notes)
+        *notes += note + "\n";
+    }
     if (!problem.empty())
       return false;
   }

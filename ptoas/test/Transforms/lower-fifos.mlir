@@ -7,7 +7,7 @@ module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @cube
   // CHECK-NOT: initialize_pipe
   // CHECK: %[[PLACE:.*]] = call @pto_place() : () -> !llvm.ptr
-  // CHECK: %[[SLOT:.*]] = call @pto_fifo_produce(%[[PLACE]], %c0_i32{{.*}}, %c2048_i64, %c4_i64, %c1_i32, %c2_i32) : (!llvm.ptr, i32, i64, i64, i32, i32) -> !llvm.ptr
+  // CHECK: %[[SLOT:.*]] = call @pto_fifo_produce(%[[PLACE]], %c0_i32{{.*}}, %c2048_i64, %c4_i64, %c1_i32, %c2_i32, %[[WHERE:.*]]) : (!llvm.ptr, i32, i64, i64, i32, i32, !llvm.ptr) -> !llvm.ptr
   // CHECK: %[[PTR:.*]] = builtin.unrealized_conversion_cast %[[SLOT]] : !llvm.ptr to !pto.ptr<f32>
   // CHECK: pto.make_tensor_view %[[PTR]]
   // CHECK: pto.tstore ins(%{{.*}} : !pto.tile_buf<acc{{.*}}) outs(%{{.*}} : !pto.partition_tensor_view<16x32xf32>)

@@ -150,7 +150,7 @@ EXPORTED double runner_compile_ms(void *runner) {
   return static_cast<ptoas::Runner *>(runner)->compileMilliseconds();
 }
 
-/// 0, or 1 with the fault in `message`.
+/// 0 with the notes of a checked run in `message`, or 1 with the fault.
 EXPORTED int runner_run(void *handle, const uint64_t *words, const int64_t *bytes, int64_t blocks,
                         char *message, int size) {
   auto *runner = static_cast<ptoas::Runner *>(handle);
@@ -159,9 +159,9 @@ EXPORTED int runner_run(void *handle, const uint64_t *words, const int64_t *byte
     values.push_back({words[i], bytes[i]});
   ptoas::Runner::Launch launch;
   launch.blocks = blocks;
-  std::string problem;
-  bool ok = runner->run(values, launch, problem);
-  copyText(problem, message, size);
+  std::string problem, notes;
+  bool ok = runner->run(values, launch, problem, &notes);
+  copyText(ok ? notes : problem, message, size);
   return ok ? 0 : 1;
 }
 

@@ -145,7 +145,7 @@ class Kernel:
                 words[i] = int.from_bytes(bits, "little")
             else:
                 words[i] = int(arg) & (2**64 - 1)
-        message = ctypes.create_string_buffer(4096)
+        message = ctypes.create_string_buffer(1 << 16)
         failed = _binding.runner_run(
             ctypes.c_void_p(self._handle),
             words,
@@ -157,6 +157,7 @@ class Kernel:
         executed.update(self.operations)
         if failed:
             raise KernelFault(message.value.decode())
+        self.notes = message.value.decode()  # of a checked run
 
     def __del__(self):
         if getattr(self, "_handle", None):

@@ -122,7 +122,7 @@ PyObject *runPto(PyObject *, PyObject *arguments) {
   }
   ptoas::Runner::Launch launch;
   launch.blocks = blocks;
-  std::string problem, diagnostics, launchError;
+  std::string problem, diagnostics, launchError, notes;
   if (static_cast<long long>(runner->members().size()) * (runner->blocksMeet() ? blocks : 1) <=
       kMaxGang) {
     launch.coRun = coRun;
@@ -134,12 +134,12 @@ PyObject *runPto(PyObject *, PyObject *arguments) {
   {
     pypto::RunsKernel runs(runner->entryName().c_str());
     Py_BEGIN_ALLOW_THREADS;
-    good = runner->run(values, launch, problem);
+    good = runner->run(values, launch, problem, &notes);
     Py_END_ALLOW_THREADS;
   }
   if (!good || !launchError.empty())
     return raise(PyExc_RuntimeError, good ? launchError : problem);
-  Py_RETURN_NONE;
+  return PyUnicode_FromStringAndSize(notes.data(), static_cast<Py_ssize_t>(notes.size()));
 }
 
 PyObject *ptoScalar(PyObject *, PyObject *arguments) {

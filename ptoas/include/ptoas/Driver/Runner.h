@@ -18,7 +18,7 @@ struct RunnerOptions {
   std::string arch;    // "a2", "a3", "a5"; empty: what the module says
   std::string entry;   // one function, or "cube,vector"; empty: the entry of the module
   bool fuse = true;    // fuse chains of instructions
-  bool check = false;  // checked execution: see README.md
+  bool check = false;  // checked execution: see README.md; `open` looks at memory and addresses
   std::string dumpDir; // stages of the native target are written here when not empty
 };
 
@@ -80,8 +80,10 @@ public:
     void *host = nullptr;
   };
   /// Runs all blocks, side by side if the kernel meets them (pto.syncall), else one after the
-  /// other. False after a fault (check, deadlock), which `problem` describes.
-  bool run(const std::vector<RunnerValue> &values, const Launch &launch, std::string &problem);
+  /// other. False after a fault (check, deadlock), which `problem` describes. What a checked run has
+  /// to say besides goes to `notes`, once for each Runner.
+  bool run(const std::vector<RunnerValue> &values, const Launch &launch, std::string &problem,
+           std::string *notes = nullptr);
 
 private:
   struct State;

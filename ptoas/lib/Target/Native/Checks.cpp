@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "ptoas/Dialect/PTO/Transforms/MemoryPlan.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -18,19 +19,6 @@ using mlir::LogicalResult;
 using mlir::success;
 namespace pto = mlir::pto;
 namespace ptoas::native {
-
-std::string placeOf(mlir::Location loc) {
-  std::string text;
-  loc->walk([&](mlir::Location inner) {
-    auto file = dyn_cast<mlir::FileLineColLoc>(inner);
-    if (!file)
-      return mlir::WalkResult::advance();
-    text = file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
-           std::to_string(file.getColumn());
-    return mlir::WalkResult::interrupt();
-  });
-  return text.empty() ? "?" : text;
-}
 
 /// Ends the function, after `report`, where `wrong` holds.
 void FunctionEmitter::leaveIf(Value *wrong, function_ref<void()> report) {
@@ -198,7 +186,7 @@ LogicalResult FunctionEmitter::checkViewRanges(mlir::Operation &op, mlir::Value 
 }
 
 /// What the program calls the memory behind a view.
-static std::string nameOfTensor(mlir::Value view, mlir::func::FuncOp function) {
+std::string FunctionEmitter::nameOfTensor(mlir::Value view, mlir::func::FuncOp function) {
   while (mlir::Operation *op = view.getDefiningOp()) {
     if (op->getNumOperands() == 0)
       return "a tensor";
@@ -223,20 +211,62 @@ void FunctionEmitter::checkWindows(mlir::Operation &op) {
       checkWindow(op, part);
 }
 
+/// A move takes no more of its window than the tile has valid (spec dsl 6.6: load with clamp).
+/// Empty: all of the window.
+SmallVector<Value *, 2> FunctionEmitter::movedExtents(mlir::Operation &op, mlir::Value view) {
+  if (!isa<pto::TLoadOp, pto::TStoreOp>(op) || !llvm::is_contained(op.getOperands(), view) ||
+      views.find(view)->second.sizes.size() != 2)
+    return {};
+  mlir::Value tile =
+      cast<pto::TileOpInterface>(op).getNamedOperand(isa<pto::TLoadOp>(op) ? "dst" : "src");
+  auto type = cast<pto::TileBufType>(tile.getType());
+  if (type.getRows() <= 1 || type.getCols() <= 1)
+    return {};
+  return {validRows(model.info(tile)), validCols(model.info(tile))};
+}
+
+/// With Options::check, an address that only the run knows lies in the memory of the core and where
+/// a tile may start. (Constant ones: the pass pto-check-level, and pto-run.)
+void FunctionEmitter::checkAddress(mlir::Operation &op) {
+  mlir::Value addr;
+  pto::TileBufType type;
+  int64_t count = 1;
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op)) {
+    addr = alloc.getAddr();
+    type = alloc.getResult().getType();
+  } else if (auto alloc = dyn_cast<pto::AllocMultiTileOp>(op)) {
+    addr = alloc.getAddr();
+    type = alloc.getResult().getType().getSlotType();
+    count = alloc.getResult().getType().getCount();
+  } else if (auto assign = dyn_cast<pto::TAssignOp>(op)) {
+    addr = assign.getAddr();
+    type = assign.getResult().getType();
+  }
+  if (!owner.options.check || !addr || constantOf(addr))
+    return;
+  int64_t capacity = pto::getCapacity(type.getSpace(), pto::getTargetArch(&op));
+  int64_t alignment = pto::getAlignment(type.getSpace());
+  int64_t high = capacity - type.getSizeInBytes() * count;
+  std::string space = pto::stringifyAddressSpace(type.getSpace()).str();
+  Value *address = asIndex(addr);
+  isRefused |=
+      failed(requireWithin(op, address, index(high),
+                           "the address of a tile of " + Twine(type.getSizeInBytes() * count) +
+                               " bytes in " + space + " (" + Twine(capacity) + " bytes)"));
+  Value *over = b.CreateAnd(address, index(alignment - 1));
+  std::string what = placeOf(op.getLoc()) + ": error: '" + op.getName().getStringRef().str() +
+                     "' op places a tile in " + space;
+  leaveIf(b.CreateICmpNE(over, index(0)), [&] {
+    callRuntime("pto_alignment_failed",
+                {place(), b.CreateGlobalString(what), address, index(alignment)});
+  });
+}
+
 void FunctionEmitter::checkWindow(mlir::Operation &op, pto::PartitionViewOp part) {
   const GmView &source = views.find(part.getSource())->second;
   Value *leaves = b.getFalse(), *isEmpty = b.getFalse();
   SmallVector<Value *, 15> numbers;
-  // A move takes no more of its window than the tile has valid (spec dsl 6.6: load with clamp).
-  SmallVector<Value *, 2> moved;
-  auto move = dyn_cast<pto::TileOpInterface>(op);
-  if (move && isa<pto::TLoadOp, pto::TStoreOp>(op) && part.getSizes().size() == 2) {
-    mlir::Value tile = move.getNamedOperand(isa<pto::TLoadOp>(op) ? "dst" : "src");
-    auto type = cast<pto::TileBufType>(tile.getType());
-    bool direct = llvm::is_contained(op.getOperands(), part.getResult());
-    if (direct && type.getRows() > 1 && type.getCols() > 1)
-      moved = {validRows(model.info(tile)), validCols(model.info(tile))};
-  }
+  SmallVector<Value *, 2> moved = movedExtents(op, part.getResult());
   for (auto [axis, at, count, extent] :
        enumerate(part.getOffsets(), part.getSizes(), source.sizes)) {
     Value *offset = asIndex(at), *size = asIndex(count);

@@ -160,7 +160,11 @@ FailureOr<bool> FunctionEmitter::emitComm(mlir::Operation &op) {
     if (sets)
       callRuntime("pto_cross_signal", {place(), id, isVector, b.getInt32(int32_t(signalOf(op)))});
     else
-      callRuntime("pto_cross_wait", {place(), id, isVector});
+      callRuntime("pto_cross_wait",
+                  {place(), id, isVector,
+                   b.CreateGlobalString(
+                       placeOf(op.getLoc()) + ": '" + op.getName().getStringRef().str() +
+                       "' of the " + stringifyKernelKind(kind.getValue()).str() + " core waits")});
     return true;
   }
   if (auto region = dyn_cast<pto::FusionRegionOp>(op)) {

@@ -137,6 +137,7 @@ LogicalResult FunctionEmitter::emit() {
   frame = b.CreateAlloca(b.getInt8Ty(), nullptr, "frame");
   b.CreateBr(body);
   b.SetInsertPoint(body);
+  ++owner.orderFunctions;
   for (auto [argument, value] : zip(source.getArguments(), function->args())) {
     values[argument] = &value;
     if (auto name =
@@ -256,9 +257,12 @@ LogicalResult FunctionEmitter::emitOp(mlir::Operation &op) {
     if (failed(checkRanges(op)))
       return failure();
     checkWindows(op);
+    tellOf(op);
   }
-  if (handler->second == Handler::Views)
+  if (handler->second == Handler::Views) {
+    checkAddress(op);
     return emitByHandler(op, handler->second);
+  }
   return emitInBoxes(op, [&] { return emitByHandler(op, handler->second); });
 }
 

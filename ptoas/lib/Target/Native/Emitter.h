@@ -15,7 +15,9 @@
 
 #include "RowGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "ptoas/Dialect/PTO/IR/PlaceText.h"
 #include "ptoas/Target/Native/Native.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 #include <deque>
 #include <map>
@@ -47,6 +49,9 @@ public:
 
   llvm::Module &module;
   const Options &options;
+  /// Numbers given out, and texts, for the order of queues (Order.cpp).
+  unsigned orderFunctions = 0, orderTiles = 0, orderAccesses = 0, orderSites = 0;
+  llvm::StringMap<llvm::Constant *> orderTexts;
 
 private:
   mlir::LogicalResult emitGlobals(mlir::ModuleOp source);
@@ -137,6 +142,26 @@ private:
   Result checkViewRanges(mlir::Operation &op, mlir::Value view);
   void checkWindows(mlir::Operation &op);
   void checkWindow(mlir::Operation &op, mlir::pto::PartitionViewOp part);
+  void checkAddress(mlir::Operation &op);
+  llvm::SmallVector<llvm::Value *, 2> movedExtents(mlir::Operation &op, mlir::Value view);
+  static std::string nameOfTensor(mlir::Value view, mlir::func::FuncOp function);
+  // Order.cpp
+  struct ByteRuns {
+    llvm::Value *start, *count, *pitch, *run; // as in OrderAccess
+  };
+  struct OrderOperands;
+  void tellOf(mlir::Operation &op);
+  void tellOfInstruction(mlir::Operation &op, mlir::pto::PIPE pipe);
+  void tellOfOrder(mlir::Operation &op);
+  llvm::Value *orderCheck();
+  llvm::Value *startOf(mlir::Value handle);
+  ByteRuns bytesOfTile(mlir::Value handle, bool whole);
+  void addTileAccess(OrderOperands &all, mlir::Value tile, const ByteRuns &bytes, unsigned flags);
+  void addGlobalAccess(OrderOperands &all, mlir::Value handle, llvm::ArrayRef<llvm::Value *> most,
+                       unsigned flags);
+  void addAccess(OrderOperands &all, const llvm::Twine &name, llvm::StringRef space, int64_t key,
+                 const int64_t (&bytes)[4], unsigned flags, unsigned tile, unsigned first);
+  llvm::Constant *text(llvm::StringRef text);
   // Boxes.cpp
   Result emitInBoxes(mlir::Operation &op, llvm::function_ref<Result()> emit);
   void copyBoxes(const TileInfo &home, bool back);
@@ -234,13 +259,13 @@ private:
   mlir::Operation *current = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> pointerRoots;
   llvm::BasicBlock *entry = nullptr;
-  llvm::Value *announcedIds[4] = {}, *placeOfFunction = nullptr;
-  llvm::Instruction *frame = nullptr; // placeholder
+  llvm::Value *announcedIds[4] = {}, *placeOfFunction = nullptr, *orderOfFunction = nullptr;
+  llvm::DenseMap<mlir::Value, unsigned> orderTiles; // of allocations
+  llvm::Instruction *frame = nullptr;               // placeholder
   llvm::SmallVector<llvm::ReturnInst *, 2> returns;
 };
 
-/// `file:line:col` of the innermost place in a file that the location names.
-std::string placeOf(mlir::Location loc);
+using mlir::pto::placeOf;
 
 /// Emits the loops of a group at the current position of the function.
 void emitGroup(FunctionEmitter &function, RowGroup &group);

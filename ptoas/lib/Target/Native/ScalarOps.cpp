@@ -586,7 +586,9 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
     flush();
     if (!meet.getWorkspace()) {
       callRuntime("pto_sync_all",
-                  {place(), b.getInt32(unsigned(meet.getCoreType())), announced(1)});
+                  {place(), b.getInt32(unsigned(meet.getCoreType())), announced(1),
+                   b.CreateGlobalString(placeOf(op.getLoc()) +
+                                        ": 'pto.syncall' waits for the other cores")});
       return true;
     }
     auto view = views.find(meet.getWorkspace());

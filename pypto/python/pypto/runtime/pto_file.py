@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,11 @@ def run_pto(
             raise PtoError(f"{what} has elements of {code}, where the kernel needs {element}")
         values.append((address, size))
     try:
-        bridge.compiler().pto_run(kernel, tuple(values), blocks)
+        notes = bridge.compiler().pto_run(kernel, tuple(values), blocks)
     except (ValueError, RuntimeError) as error:
         message = str(error).rstrip()
         if not re.search(r":\d+:\d+: error:", message):
             message = f"kernel '{function}': {message}"
         raise PtoError(message) from None
+    if notes:
+        sys.stderr.write(notes)

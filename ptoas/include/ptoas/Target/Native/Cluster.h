@@ -9,9 +9,11 @@
 #ifndef PTOAS_TARGET_NATIVE_CLUSTER_H
 #define PTOAS_TARGET_NATIVE_CLUSTER_H
 
+#include "ptoas/Target/Native/OrderCheck.h"
 #include <compare>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,8 +31,9 @@ class Cluster;
 struct Place {
   Cluster *cluster;
   int64_t block;
-  int64_t lane;  // of the vector core; 0 for the cube
-  void *exit[5]; // where a fault goes on (__builtin_setjmp)
+  int64_t lane;                // of the vector core; 0 for the cube
+  void *exit[5];               // where a fault goes on (__builtin_setjmp)
+  OrderCheck *order = nullptr; // what looks at the order of the queues of this core, if anything
 };
 
 /// Functions that exchange tiles through FIFOs, or meet. FIFOs are apart for each block.
@@ -54,6 +57,11 @@ public:
   /// The first fault of any member; empty: none.
   std::string fault();
 
+  /// Has the members from now on looked at for the order of their queues (OrderCheck.h). What is
+  /// found is complete when all members have ended.
+  void checkOrder() { checksOrder_ = true; }
+  const OrderCheck::Findings &findings() const { return findings_; }
+
   /// Ends the calling member: never returns. Keeps `message` if it is the first.
   [[noreturn]] static void fail(Place *place, const std::string &message);
 
@@ -70,17 +78,18 @@ public:
   };
   /// The next slot of this member: waits until every consumer has released it. Slots may be asked
   /// for ahead; they are published in their order.
-  void *produce(Place *place, int fifo, const Shape &shape);
+  /// `where`: who waits, and for whom, as a deadlock says it; may be null.
+  void *produce(Place *place, int fifo, const Shape &shape, const char *where = nullptr);
   void publish(Place *place, int fifo);
   /// The next slot of this member: waits until every producer has published it. Slots may be held;
   /// they are released in their order.
-  void *consume(Place *place, int fifo, const Shape &shape);
+  void *consume(Place *place, int fifo, const Shape &shape, const char *where = nullptr);
   void release(Place *place, int fifo);
   /// Where this lane's part of the slot it consumes begins: behind the extent of lane 0.
   int64_t laneOffset(Place *place, int fifo, int64_t extent);
 
   /// Waits for all members of a kind: 0 vector cores, 1 cube cores, 2 all.
-  void meet(Place *place, int kind);
+  void meet(Place *place, int kind, const char *where = nullptr);
 
   /// Signals are counters, of each core its own for each id. Who counts a set, and when (the modes
   /// of FFTS, pto-isa 4): all cores of the kind in all blocks, once all of them have set; the
@@ -89,7 +98,7 @@ public:
   /// from a lane to the cube under the ids of that lane.
   enum class Signal { AllBlocks, Lanes, OtherKind, OneLane };
   void set(Place *place, int64_t id, bool fromVector, Signal signal);
-  void await(Place *place, int64_t id, bool byVector);
+  void await(Place *place, int64_t id, bool byVector, const char *where = nullptr);
 
 private:
   struct Fifo {
@@ -113,8 +122,17 @@ private:
   };
   Fifo &open(Place *place, int fifo, const Shape &shape);
   Fifo &at(Place *place, int fifo) { return *fifos_.at({place->block, fifo}); }
+  /// A member that waits, and what for: `state` says how that stands.
+  struct Waiter {
+    Place *place;
+    const char *where;
+    std::function<std::string()> state;
+  };
   /// False when a fault ends the waiting.
-  template <typename Ready> bool waitUntil(std::unique_lock<std::mutex> &lock, Ready ready);
+  template <typename Ready>
+  bool waitUntil(std::unique_lock<std::mutex> &lock, Waiter waiter, Ready ready);
+  template <typename Ready> bool sleepUntil(std::unique_lock<std::mutex> &lock, Ready ready);
+  std::string deadlock() const;
   void wakeAll();
   void checkProgress();
 
@@ -126,6 +144,9 @@ private:
   uint64_t changes_ = 0;
   Yield yield_ = nullptr;
   std::string fault_;
+  std::vector<const Waiter *> waiters_;
+  bool checksOrder_ = false;
+  OrderCheck::Findings findings_;
   std::map<std::pair<int64_t, int>, std::unique_ptr<Fifo>> fifos_;
   std::map<std::pair<Core, int64_t>, int64_t>
       signals_; // sets that a core has not waited for, by id

@@ -34,8 +34,9 @@ struct Options {
   HostTarget target = HostTarget::host();
   bool fuse = true;   // fuse pointwise chains, loads, stores, reductions
   bool check = false; // report accesses outside their tensor, with the op's location, when they run
-  bool reuse = true;  // let tiles whose lives do not overlap share bytes
-  std::string dumpDir; // write <stage>.{mlir,ll,s} here when not empty
+  bool checkOrder = false; // tell of instructions and flags as they run (OrderCheck.h)
+  bool reuse = true;       // let tiles whose lives do not overlap share bytes
+  std::string dumpDir;     // write <stage>.{mlir,ll,s} here when not empty
 };
 
 /// Returns the bytes of an ELF shared object; diagnostics go to the module's context.

@@ -5,10 +5,14 @@
 // library, which the functions call:
 //
 //   ptr  pto_place()
-//   ptr  pto_fifo_produce(ptr place, i32 fifo, i64 slotBytes, i64 slots, i32 producers, i32
-//   consumers) void pto_fifo_publish(ptr place, i32 fifo) ptr  pto_fifo_consume(ptr place, i32
-//   fifo, i64 slotBytes, i64 slots, i32 producers, i32 consumers) void pto_fifo_release(ptr place,
-//   i32 fifo) i64  pto_fifo_lane_offset(ptr place, i32 fifo, i64 extent)
+//   ptr  pto_fifo_produce(ptr place, i32 fifo, i64 slotBytes, i64 slots,
+//                         i32 producers, i32 consumers, ptr where)
+//   void pto_fifo_publish(ptr place, i32 fifo)
+//   ptr  pto_fifo_consume(… as pto_fifo_produce)
+//   void pto_fifo_release(ptr place, i32 fifo)
+//   i64  pto_fifo_lane_offset(ptr place, i32 fifo, i64 extent)
+//
+// `where` is what a deadlock says of who waits.
 //
 // A function asks for its place and its lane at its start: while it waits it may move to
 // another thread.
@@ -28,6 +32,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
+#include "ptoas/Dialect/PTO/IR/PlaceText.h"
+#include "ptoas/Dialect/PTO/Transforms/LoweredFifos.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include <map>
 #include <set>
@@ -60,6 +66,7 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   std::map<int64_t, Slot> fifos;
   std::set<std::pair<Operation *, int64_t>> held; // function and FIFO: slots go back at tfree
   DenseMap<Operation *, Value> places, lanes;     // of functions
+  std::map<std::string, LLVM::GlobalOp> texts;
 
   // What the producer sends gives the slot its shape; vector lanes with a split fill half each.
   LogicalResult collect(const FifoEnd &end) {
@@ -113,7 +120,7 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   }
 
   // Who the function around `op` is to the library.
-  Value placeOf(Operation *op) {
+  Value memberOf(Operation *op) {
     auto function = op->getParentOfType<func::FuncOp>();
     Value &place = places[function];
     if (!place) {
@@ -138,12 +145,32 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     return lane;
   }
 
+  // Who waits at this end, and for whom.
+  Value whereOf(OpBuilder &builder, const FifoEnd &end) {
+    std::string text = placeOf(end.op->getLoc()) + ": '" + end.op->getName().getStringRef().str() +
+                       "' of the " + (end.onVector() ? "vector" : "cube") +
+                       " core waits for pipe " + pipeName(end) +
+                       (end.toVector ? " (cube to vector)" : " (vector to cube)");
+    Location loc = end.op->getLoc();
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    LLVM::GlobalOp &global = texts[text];
+    if (!global) {
+      std::string bytes = text + std::string(1, '\0');
+      OpBuilder top = OpBuilder::atBlockBegin(getOperation().getBody());
+      auto type = LLVM::LLVMArrayType::get(top.getI8Type(), bytes.size());
+      global = LLVM::GlobalOp::create(top, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                      "pto.where." + std::to_string(texts.size()),
+                                      top.getStringAttr(bytes));
+    }
+    return LLVM::AddressOfOp::create(builder, loc, pointer, global.getSymName());
+  }
+
   // Pointer to the slot that an end works on.
   Value openSlot(OpBuilder &builder, const FifoEnd &end, const Slot &slot, StringRef function) {
     Location loc = end.op->getLoc();
     Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    func::FuncOp callee = declare(function, {pointer, i32, i64, i64, i32, i32}, {pointer});
+    func::FuncOp callee = declare(function, {pointer, i32, i64, i64, i32, i32, pointer}, {pointer});
     auto number = [&](int64_t value, unsigned width) -> Value {
       return arith::ConstantIntOp::create(builder, loc, value, width);
     };
@@ -151,10 +178,10 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     Value address =
         func::CallOp::create(
             builder, loc, callee,
-            ValueRange{placeOf(end.op), number(end.fifo, 32),
+            ValueRange{memberOf(end.op), number(end.fifo, 32),
                        number(slot.rows * slot.cols * getElementBytes(slot.element), 64),
                        number(slot.slots, 64), number(end.toVector ? 1 : lanes, 32),
-                       number(end.toVector ? lanes : 1, 32)})
+                       number(end.toVector ? lanes : 1, 32), whereOf(builder, end)})
             .getResult(0);
     return UnrealizedConversionCastOp::create(builder, loc, TypeRange{PtrType::get(slot.element)},
                                               address)
@@ -162,7 +189,7 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
   }
 
   void closeSlot(OpBuilder &builder, const FifoEnd &end, StringRef function) {
-    Value place = placeOf(end.op);
+    Value place = memberOf(end.op);
     func::FuncOp callee = declare(function, {place.getType(), builder.getI32Type()}, {});
     Value fifo = arith::ConstantIntOp::create(builder, end.op->getLoc(), end.fifo, 32);
     func::CallOp::create(builder, end.op->getLoc(), callee, ValueRange{place, fifo});
@@ -178,7 +205,7 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     bool byRows = slot.split == FifoSplit::Rows;
     if (end.odd) {
       Type i64 = builder.getI64Type();
-      Value place = placeOf(end.op);
+      Value place = memberOf(end.op);
       func::FuncOp callee =
           declare("pto_fifo_lane_offset", {place.getType(), builder.getI32Type(), i64}, {i64});
       Value fifo = arith::ConstantIntOp::create(builder, loc, end.fifo, 32);
@@ -269,8 +296,15 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     auto store = TStoreOp::create(builder, loc, push.entry, columns, scalar, target);
     if (epilogue->relu)
       store->setAttr("reluPreMode", ReluPreModeAttr::get(&getContext(), ReluPreMode::NormalRelu));
+    markQueue(store, push);
     closeSlot(builder, push, "pto_fifo_publish");
     return success();
+  }
+
+  // The queue on which the push or pop ran, for those who look at the order of queues.
+  static void markQueue(Operation *op, const FifoEnd &end) {
+    if (auto queued = dyn_cast<PipeOpInterface>(end.op))
+      op->setAttr(kFifoQueueAttr, PIPEAttr::get(op->getContext(), queued.getPipe()));
   }
 
   LogicalResult popTile(const FifoEnd &pop, const Slot &slot) {
@@ -305,8 +339,9 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
     // A lane may pop only to keep step: nothing of the tile is valid then.
     if (!isZero(validRow) && !isZero(validCol)) {
       Value source = window(builder, pop, slot, base, type, validRow, validCol);
-      TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(), PadModeAttr(),
-                      UnitAttr());
+      auto load = TLoadOp::create(builder, loc, source, tile, Value(), Value(), Value(), Value(),
+                                  PadModeAttr(), UnitAttr());
+      markQueue(load, pop);
     }
     if (!isHeld(pop))
       closeSlot(builder, pop, "pto_fifo_release");
