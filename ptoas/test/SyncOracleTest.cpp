@@ -8,7 +8,9 @@
 #include "SyncOracle.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
+#include "ptoas/Dialect/PTO/Transforms/Passes.h"
 #include "ptoas/Driver/Assembler.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
@@ -188,15 +190,41 @@ public:
     }
     return "!V = !pto.tile_buf<vec, 16x64xf32>\n!P = !pto.partition_tensor_view<16x64xf32>\n"
            "module attributes {pto.target_arch = \"a2a3\"} {\n"
-           "func.func @f(%x: !P, %y: !P, %n: index, %c: i1) {\n"
+           "func.func @f(%x: !P, %y: !P, %g: !pto.ptr<f32>, %n: index, %c: i1) {\n"
            "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
-           "  %c2 = arith.constant 2 : index\n  %c3 = arith.constant 7 : index\n" +
+           "  %c2 = arith.constant 2 : index\n  %c3 = arith.constant 7 : index\n"
+           "  %c64 = arith.constant 64 : index\n  %c16 = arith.constant 16 : index\n"
+           "  %w = pto.make_tensor_view %g, shape = [%n, %c64], strides = [%c64, %c1] : "
+           "!pto.tensor_view<?x64xf32>\n" +
            tiles + body + "  return\n} }\n";
   }
 
 private:
   static constexpr unsigned kTiles = 4;
   unsigned below(unsigned limit) { return random() % limit; }
+
+  // A part of a tensor: some rows ahead of a counter of a loop around it, or of the start.
+  std::string window(std::string &code) {
+    std::string number = std::to_string(windows++), row = "%c" + std::to_string(below(3));
+    if (!counters.empty() && below(3) != 0) {
+      code += "%m" + number + " = arith.muli " + counters[below(counters.size())] + ", %c" +
+              (below(2) ? "16" : "1") + " : index\n";
+      code += "%r" + number + " = arith.addi %m" + number + ", " + (below(2) ? row : "%c16") +
+              " : index\n";
+      row = "%r" + number;
+    }
+    code += "%w" + number + " = pto.partition_view %w, offsets = [" + row +
+            ", %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> !P\n";
+    return "%w" + number;
+  }
+  std::string loop(unsigned depth, const std::string &limit) {
+    std::string counter = "%i" + std::to_string(loops++);
+    counters.push_back(counter);
+    std::string code =
+        "scf.for " + counter + " = %c0 to " + limit + " step %c1 {\n" + block(1, depth + 1) + "}\n";
+    counters.pop_back();
+    return code;
+  }
   std::string tile() { return "%t" + std::to_string(below(kTiles)); }
 
   std::string block(unsigned length, unsigned depth) {
@@ -207,23 +235,24 @@ private:
   }
 
   std::string statement(unsigned depth) {
-    switch (below(depth < 3 ? 10 : 6)) {
+    unsigned choice = below(depth < 3 ? 10 : 6);
+    switch (choice) {
     case 0:
     case 1:
-      return "pto.tload ins(%x : !P) outs(" + tile() + " : !V)\n";
-    case 2:
-      return "pto.tstore ins(" + tile() + " : !V) outs(%y : !P)\n";
+    case 2: {
+      std::string code, part = below(2) ? window(code) : choice == 2 ? "%y" : "%x";
+      return code + (choice == 2 ? "pto.tstore ins(" + tile() + " : !V) outs(" + part + " : !P)\n"
+                                 : "pto.tload ins(" + part + " : !P) outs(" + tile() + " : !V)\n");
+    }
     case 3:
     case 4:
       return "pto.tadd ins(" + tile() + ", " + tile() + " : !V, !V) outs(" + tile() + " : !V)\n";
     case 5:
       return "pto.texp ins(" + tile() + " : !V) outs(" + tile() + " : !V)\n";
     case 6:
-      return "scf.for %i" + std::to_string(loops++) + " = %c0 to %n step %c1 {\n" +
-             block(1, depth + 1) + "}\n";
+      return loop(depth, "%n");
     case 7: // runs once, twice, or more often
-      return "scf.for %i" + std::to_string(loops++) + " = %c0 to %c" +
-             std::to_string(1 + below(3)) + " step %c1 {\n" + block(1, depth + 1) + "}\n";
+      return loop(depth, "%c" + std::to_string(1 + below(3)));
     case 8:
       return below(2) == 0
                  ? statement(depth)
@@ -235,7 +264,8 @@ private:
   }
 
   std::mt19937 random;
-  unsigned loops = 0;
+  unsigned loops = 0, windows = 0;
+  std::vector<std::string> counters; // of the loops around
 };
 } // namespace
 
@@ -246,6 +276,9 @@ TEST(SyncOracleTest, RandomProgramsAreOrdered) {
     Program program(text);
     ASSERT_TRUE(program.assembled) << text;
     units += judge(program, "seed " + std::to_string(seed), /*seesAll=*/false);
+    PassManager passes(&program.context);
+    passes.addPass(createCheckSync());
+    EXPECT_TRUE(succeeded(passes.run(*program.module))) << "seed " << seed;
     if (HasFailure()) {
       std::printf("%s\n", text.c_str());
       return;

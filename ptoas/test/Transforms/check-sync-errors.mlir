@@ -57,15 +57,16 @@ func.func @barrier(%a: !V, %s: f32) {
 
 // -----
 func.func @unset() {
-  // expected-error @below {{waits for an event that nothing has set}}
+  // expected-error @below {{waits for EVENT_ID0 from PIPE_MTE2 to PIPE_V, which nothing has set}}
   pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
   return
 }
 
 // -----
 func.func @twice() {
+  // expected-note @below {{set here}}
   pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
-  // expected-error @below {{sets an event again before the wait for its last set is known to have run}}
+  // expected-error @below {{sets EVENT_ID0 from PIPE_MTE2 to PIPE_V again before anything waits for its last set}}
   pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
   pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
   return
@@ -97,11 +98,12 @@ module attributes {pto.target_arch = "a5"} {
 }
 
 // -----
-// The order that run-time ids and buffer tokens make is not known.
+// The order that buffer tokens make is not known.
 module attributes {pto.target_arch = "a5"} {
-  func.func @unknown(%i: index) {
-    // expected-warning @below {{order of instructions not checked: 'pto.set_flag_dyn' is beyond the check}}
-    pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %i]
+  func.func @unknown() {
+    // expected-warning @below {{order of instructions not checked: 'pto.get_buf' is beyond the check}}
+    pto.get_buf "PIPE_V", 0, 0
+    pto.rls_buf "PIPE_V", 0, 0
     return
   }
 }

@@ -49,13 +49,37 @@ constexpr unsigned kEvents = 8, kMaxLoops = 6;
 constexpr unsigned kMaxAhead = 256;
 // Orders in front of loops: whether one is needed costs a walk of its own.
 constexpr unsigned kMaxHoisted = 16;
+// Instructions that are known to have touched the same bytes.
+constexpr unsigned kMaxSites = 16;
 // Windows of global memory that are told apart.
 constexpr unsigned kMaxWindows = 64;
 
 // The last instructions of each queue that read and wrote the same bytes; 0: none.
 struct Accesses {
+  struct Site {
+    Operation *op;
+    unsigned queue, number;
+    bool isWrite;
+  };
   TouchedBytes bytes;
   Clock read{}, written{};
+  // The same by instruction, for flags carried around loops; `hasMore`: not all of them.
+  SmallVector<Site, 2> sites{};
+  bool hasMore = false;
+
+  void add(const Site &site) {
+    unsigned &last = (site.isWrite ? written : read)[site.queue];
+    last = std::max(last, site.number);
+    for (Site &mine : sites)
+      if (mine.op == site.op && mine.isWrite == site.isWrite) {
+        mine.number = std::max(mine.number, site.number);
+        return;
+      }
+    if (sites.size() < kMaxSites)
+      sites.push_back(site);
+    else
+      hasMore = true;
+  }
 };
 
 bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
@@ -63,20 +87,13 @@ bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
          (a.window ? a.window->value : Value()) == (b.window ? b.window->value : Value());
 }
 
-// Whether every byte of `inner` is one of `outer`, for sure.
-bool covers(const TouchedBytes &outer, const TouchedBytes &inner) {
-  if (outer.isGlobal || !outer.root || !inner.root)
-    return false;
-  if (outer.begin >= 0 && inner.begin >= 0)
-    return outer.begin <= inner.begin && inner.end <= outer.end;
-  return outer.root == inner.root;
-}
-
 struct State : QueueClocks {
   std::array<SmallVector<Accesses, 4>, 16> memory; // by space; 0: global
+  SpanWaits spans;                                 // of orders
 
   void merge(State &other, const Clock &counts) {
     QueueClocks::merge(other, counts);
+    spans.merge(other.spans);
     for (unsigned space = 0; space < memory.size(); ++space)
       for (const Accesses &theirs : other.memory[space])
         absorb(space, theirs);
@@ -109,6 +126,9 @@ private:
     Accesses &mine = find(space, theirs.bytes);
     join(mine.read, theirs.read);
     join(mine.written, theirs.written);
+    mine.hasMore |= theirs.hasMore;
+    for (const Accesses::Site &site : theirs.sites)
+      mine.add(site);
   }
 
   // So many windows would be looked through again and again: they become their whole tensors.
@@ -140,14 +160,12 @@ struct Order {
   // A flag carried around a loop: where else it is set and waited for.
   Operation *loop = nullptr, *setInFront = nullptr, *waitBehind = nullptr;
   Crossing crossing{};
+  FlagSpan span{}; // of it
 
   std::array<Operation *, 4> ops() const { return {first, wait, setInFront, waitBehind}; }
 };
 
-// Whether a block may be passed by, when the op that holds it is run.
-bool isConditional(Block *block) {
-  return isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(block->getParentOp());
-}
+constexpr unsigned kNoOrder = ~0u;
 
 class Inserter {
 public:
@@ -196,6 +214,7 @@ private:
     Operation *after;
     KnownInstructions queues;
     Clock counts;
+    SpanWaits spans;
 
     Clock told(unsigned from) const { return queues.told(from, counts); }
   };
@@ -209,7 +228,7 @@ private:
   };
 
   void walk(Block &block, State &state) {
-    frames.push_back({&block, {{nullptr, state, counts}}});
+    frames.push_back({&block, {{nullptr, state, counts, state.spans}}});
     // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
     for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
       walk(op, state);
@@ -221,7 +240,7 @@ private:
       std::vector<Place> &places = frames.back().places;
       if (places.size() == 2 * kMaxAhead)
         places.erase(places.begin(), places.begin() + kMaxAhead);
-      places.push_back({op, state, counts});
+      places.push_back({op, state, counts, state.spans});
     }
     if (loopDepth && !checkOnly)
       lastWalk[&block] = std::move(frames.back().places);
@@ -306,6 +325,9 @@ private:
     }
     --loopDepth;
     frames.back().loop = nullptr;
+    llvm::erase_if(state.spans.waits, [&](const SpanWaits::Wait &wait) {
+      return !orders[wait.span].loop || orders[wait.span].loop == loop;
+    });
     if (!trips)
       state.merge(skipped, counts);
   }
@@ -347,21 +369,43 @@ private:
   }
 
   // The last instruction of each queue that must be done before one that touches `bytes`.
-  Clock wanted(const Instruction &instruction, const State &state) {
+  // `without`: as if this order were not there.
+  Clock wanted(const Instruction &instruction, const State &state, unsigned without = kNoOrder) {
     Clock need{};
+    auto take = [&](const Accesses &accesses, bool isWrite) {
+      if (state.spans.waits.empty() || accesses.hasMore) {
+        join(need, isWrite ? accesses.written : accesses.read);
+        return;
+      }
+      for (const Accesses::Site &site : accesses.sites)
+        if (site.isWrite == isWrite && site.number > need[site.queue] &&
+            !isKnown(site, *instruction.queue, state.spans, without))
+          need[site.queue] = site.number;
+    };
     for (const TouchedBytes &bytes : instruction.bytes)
       for (const Accesses &accesses : state.memory[spaceOf(bytes)]) {
         bool tellsMore = !isCovered(accesses.written, need) ||
                          (bytes.isWrite && !isCovered(accesses.read, need));
         if (!tellsMore || !mayOverlap(accesses.bytes, bytes))
           continue;
-        join(need, accesses.written);
+        take(accesses, true);
         if (bytes.isWrite)
-          join(need, accesses.read);
+          take(accesses, false);
       }
     if (instruction.inOrder)
       need[*instruction.queue] = 0;
     return need;
+  }
+
+  // Whether a flag that is carried around a loop has told a queue that an access is done.
+  bool isKnown(const Accesses::Site &site, unsigned queue, const SpanWaits &spans,
+               unsigned without = kNoOrder) const {
+    return llvm::any_of(spans.waits, [&](const SpanWaits::Wait &wait) {
+      const Order &order = orders[wait.span];
+      return wait.queue == queue && wait.span != without && order.loop && !order.isDisabled &&
+             site.number <= wait.counts[site.queue] && (order.span.queues >> site.queue & 1) &&
+             order.span.contains(site.op);
+    });
   }
 
   static bool isCovered(const Clock &need, const Clock &known) {
@@ -393,8 +437,11 @@ private:
         if (i != j)
           join(without, pending[j].clock);
       // An order in front of a loop may meet an instruction that it is not for.
-      if (!checkOnly && pending[i].queue == queue && !isCovered(need, without))
-        orders[pending[i].order].isNeeded = true;
+      if (checkOnly || pending[i].queue != queue)
+        continue;
+      Order &order = orders[pending[i].order];
+      if (!isCovered(order.loop ? wanted(instruction, state, pending[i].order) : need, without))
+        order.isNeeded = true;
     }
     pending.clear();
     unsigned number = state.issued[queue] = ++counts[queue];
@@ -406,10 +453,8 @@ private:
         llvm::erase_if(state.memory[space],
                        [&](const Accesses &a) { return covers(bytes, a.bytes); });
     }
-    for (const TouchedBytes &bytes : instruction.bytes) {
-      Accesses &accesses = state.find(spaceOf(bytes), bytes);
-      (bytes.isWrite ? accesses.written : accesses.read)[queue] = number;
-    }
+    for (const TouchedBytes &bytes : instruction.bytes)
+      state.find(spaceOf(bytes), bytes).add({op, queue, number, bytes.isWrite});
   }
 
   void insert(Operation *op, unsigned queue, const Clock &need, State &state) {
@@ -463,8 +508,8 @@ private:
     for (const Place &candidate : llvm::reverse(frame.places)) {
       if (!isCovered(asked, candidate.told(from)))
         break;
-      if (std::optional<unsigned> found =
-              freeEvent(from, to, carriedEvents(from, to), state, candidate.queues.known[from]))
+      if (std::optional<unsigned> found = freeEvent(from, to, carriedEvents(from, to), state,
+                                                    candidate.queues.known[from], candidate.spans))
         place = &candidate, event = *found;
     }
     return place;
@@ -511,7 +556,7 @@ private:
     else
       builder.setInsertionPoint(wait);
     Operation *set = SetFlagOp::create(builder, loc, source, target, id);
-    add(set, wait, state, place->told(from));
+    add(set, wait, state, place->told(from), place->spans);
     return true;
   }
 
@@ -544,7 +589,7 @@ private:
     for (size_t home = at + 1; home-- > 0;) {
       Block *block = frames[home].block;
       auto last = lastWalk.find(block);
-      if (isConditional(block) || last == lastWalk.end())
+      if (last == lastWalk.end())
         continue;
       Operation *consumer = block->findAncestorOpInBlock(*op);
       const std::vector<Place> &places = last->second;
@@ -563,7 +608,8 @@ private:
         giveUpCarried(known->second, state);
       }
       SmallVector<size_t, 4> around = loopsAround(home);
-      if (around.size() == 1 && place->told(from) == places.back().told(from))
+      if (around.size() == 1 && isa<LoopLikeOpInterface>(block->getParentOp()) &&
+          place->told(from) == places.back().told(from))
         return false;
       for (unsigned i = givenUp[crossing]; i < around.size(); ++i)
         if (addCarried(crossing, around[i], *place, op->getLoc(), state))
@@ -574,13 +620,12 @@ private:
   }
 
   // The frames whose loops a flag of a block of frame `home` can be carried around, the outermost
-  // first: between it and them no block may be passed by.
+  // first.
   SmallVector<size_t, 4> loopsAround(size_t home) const {
     SmallVector<size_t, 4> around;
-    for (size_t at = home; at > 0 && !isConditional(frames[at].block); --at)
-      if (frames[at - 1].loop)
-        around.push_back(at - 1);
-    std::reverse(around.begin(), around.end());
+    for (size_t at = 0; at < home; ++at)
+      if (frames[at].loop)
+        around.push_back(at);
     return around;
   }
 
@@ -639,7 +684,8 @@ private:
     Operation *loop = frames[frame].loop;
     unsigned tried = carriedEvents(from, to) | eventsOf[{loop, from, to}].used;
     std::optional<unsigned> event =
-        freeEvent(from, to, tried, state, frames[frame].places.back().queues.known[from]);
+        freeEvent(from, to, tried, state, frames[frame].places.back().queues.known[from],
+                  frames[frame].places.back().spans);
     if (!event)
       return false;
     auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
@@ -662,13 +708,14 @@ private:
     order.wait = WaitFlagOp::create(builder, loc, source, target, id);
     builder.setInsertionPointAfter(place.after);
     order.first = SetFlagOp::create(builder, loc, source, target, id);
+    order.span = {order.wait, order.first};
     unsigned number = orders.size();
     for (Operation *op : order.ops())
       byOp[op] = number;
     carried[crossing] = number;
     orders.push_back(order);
     noteEvent(order, true);
-    setFlag(cast<SetFlagOp>(order.first), place.told(from), state);
+    setFlag(cast<SetFlagOp>(order.first), place.told(from), place.spans, state);
     passOrder(order.wait, number, state);
     return true;
   }
@@ -688,7 +735,8 @@ private:
   }
 
   // `told`: by the flag, which may be set far in front.
-  void add(Operation *first, Operation *wait, State &state, const Clock &told = {}) {
+  void add(Operation *first, Operation *wait, State &state, const Clock &told = {},
+           const SpanWaits &spans = {}) {
     unsigned number = orders.size();
     orders.push_back({first, wait, 0});
     byOp[first] = number;
@@ -696,24 +744,32 @@ private:
       return passOrder(first, number, state);
     byOp[wait] = number;
     noteEvent(orders.back(), false);
-    setFlag(cast<SetFlagOp>(first), told, state);
+    setFlag(cast<SetFlagOp>(first), told, spans, state);
     passOrder(wait, number, state);
   }
 
-  // An event that is free for a queue that sets it where it knows `atSet`.
-  static std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
-                                           const State &state, const Clock &atSet) {
+  // An event that is free for a queue that sets it where it knows `atSet`, and `spans`.
+  std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried, const State &state,
+                                    const Clock &atSet, const SpanWaits &spans) const {
     for (unsigned event = 0; event < kEvents; ++event)
-      if (!(tried >> event & 1) && state.isFree(from, to, event, atSet))
+      if (!(tried >> event & 1) && isFree(from, to, event, state, atSet, spans))
         return event;
     return std::nullopt;
   }
 
-  static void setFlag(SetFlagOp set, const Clock &told, State &state) {
+  bool isFree(unsigned from, unsigned to, unsigned event, const State &state, const Clock &atSet,
+              const SpanWaits &spans) const {
+    return state.isFree(from, to, event, atSet, [&](const QueueClocks::Flag &flag) {
+      return isKnown({flag.waitedBy, to, flag.lastWait, false}, from, spans);
+    });
+  }
+
+  static void setFlag(SetFlagOp set, const Clock &told, const SpanWaits &spans, State &state) {
     QueueClocks::Flag &flag = state.flags[{queueOf(set.getSrcPipe()), queueOf(set.getDstPipe()),
                                            static_cast<unsigned>(set.getEventId())}];
     flag.isSet = true;
     flag.clock = told;
+    flag.spans = spans.of(queueOf(set.getSrcPipe()));
   }
 
   void passOrder(Operation *op, unsigned number, State &state) {
@@ -733,14 +789,17 @@ private:
     }
     if (auto set = dyn_cast<SetFlagOp>(op)) {
       unsigned from = queueOf(set.getSrcPipe()), to = queueOf(set.getDstPipe());
-      if (!state.isFree(from, to, static_cast<unsigned>(set.getEventId()))) {
+      if (!isFree(from, to, static_cast<unsigned>(set.getEventId()), state, state.known[from],
+                  state.spans)) {
         sawHazard = true;
         if (!checkOnly && orders[number].loop)
           return giveUpCarried(number, state);
         if (!checkOnly && !useAnotherEvent(number, from, to, state))
           return;
       }
-      setFlag(set, state.told(from, counts), state);
+      setFlag(set, state.told(from, counts), state.spans, state);
+      if (Order &order = orders[number]; order.loop && op == order.first)
+        noteSpan(order, knownQueues(state, from, counts) | 1u << from);
       return;
     }
     auto wait = cast<WaitFlagOp>(op);
@@ -748,9 +807,24 @@ private:
     QueueClocks::Flag &flag = state.flags[{from, to, static_cast<unsigned>(wait.getEventId())}];
     flag.isSet = false;
     flag.lastWait = state.issued[to] = ++counts[to];
+    flag.waitedBy = wait;
     lastWaiter[{from, to, static_cast<unsigned>(wait.getEventId())}] = number;
     pending.push_back({number, to, state.known[to], flag.clock});
     join(state.known[to], flag.clock);
+    state.spans.learn(to, flag.spans);
+    if (orders[number].loop)
+      state.spans.wait(number, to, counts);
+  }
+
+  // What is known less of than was thought, the next walk orders anew.
+  void noteSpan(Order &order, unsigned queues) {
+    if ((order.span.queues & ~queues) == 0)
+      return;
+    sawHazard = true;
+    if (checkOnly)
+      return;
+    order.span.queues &= queues;
+    changed = true;
   }
 
   // Gives an order whose event is in use one that it has not had. When there is none, or when it is
@@ -767,7 +841,7 @@ private:
     if (std::optional<unsigned> other =
             isOwn && !isLate ? std::nullopt
                              : freeEvent(from, to, order.triedEvents | carriedEvents(from, to),
-                                         state, state.known[from])) {
+                                         state, state.known[from], state.spans)) {
       set.setEventId(static_cast<EVENT>(*other));
       cast<WaitFlagOp>(order.wait).setEventId(static_cast<EVENT>(*other));
       noteEvent(order, false);

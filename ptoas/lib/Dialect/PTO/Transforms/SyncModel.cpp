@@ -4,6 +4,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -38,6 +39,14 @@ bool mlir::pto::mayOverlap(const TouchedBytes &a, const TouchedBytes &b) {
     return a.begin < b.end && b.begin < a.end;
   // Without addresses, different allocations are apart; an address not known could be anywhere.
   return a.root == nullptr || b.root == nullptr;
+}
+
+bool mlir::pto::covers(const TouchedBytes &outer, const TouchedBytes &inner) {
+  if (outer.isGlobal || !outer.root || !inner.root)
+    return false;
+  if (outer.begin >= 0 && inner.begin >= 0)
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+  return outer.root == inner.root;
 }
 
 std::optional<PIPE> mlir::pto::getInstructionPipe(Operation *op) {
@@ -180,14 +189,27 @@ void QueueClocks::merge(QueueClocks &other, const Clock &counts) {
   join(issued, other.issued);
   for (unsigned q = 0; q < kQueues; ++q)
     meet(known[q], other.known[q]);
+  for (auto &[key, flag] : flags)
+    if (!other.flags.contains(key))
+      flag.isSure = false;
   for (const auto &[key, flag] : other.flags) {
     auto [at, isNew] = flags.insert({key, flag});
-    if (isNew)
+    if (isNew) {
+      at->second.isSure = false;
       continue;
+    }
     Flag &mine = at->second;
     mine.isSet |= flag.isSet;
+    mine.isSure &= flag.isSure;
+    if (!mine.setBy)
+      mine.setBy = flag.setBy;
+    if (mine.lastWait == 0)
+      mine.waitedBy = flag.waitedBy;
+    else if (flag.lastWait != 0 && mine.waitedBy != flag.waitedBy)
+      mine.waitedBy = nullptr;
     mine.lastWait = std::max(mine.lastWait, flag.lastWait);
     meet(mine.clock, flag.clock);
+    mine.spans.merge(flag.spans);
   }
 }
 
@@ -206,56 +228,224 @@ Clock KnownInstructions::told(unsigned from, const Clock &counts) const {
   return clock;
 }
 
-bool QueueClocks::isFree(unsigned from, unsigned to, unsigned event, const Clock &atSet) const {
-  auto flag = flags.find({from, to, event});
-  return flag == flags.end() || (!flag->second.isSet && atSet[to] >= flag->second.lastWait);
+bool QueueClocks::isFree(unsigned from, unsigned to, unsigned event, const Clock &atSet,
+                         llvm::function_ref<bool(const Flag &)> isKnown) const {
+  auto at = flags.find({from, to, event});
+  if (at == flags.end())
+    return true;
+  const Flag &flag = at->second;
+  return !flag.isSet && (atSet[to] >= flag.lastWait || (flag.waitedBy && isKnown(flag)));
 }
 
 void SyncModel::merge(State &into, State &other) {
   into.QueueClocks::merge(other, counts_);
+  into.spans.merge(other.spans);
   for (const auto &[op, instance] : other.last) {
     auto [it, isNew] = into.last.insert({op, instance});
     Instance &mine = it->second;
     mine.number = std::max(mine.number, instance.number);
     mine.agedNumber = std::max(mine.agedNumber, instance.agedNumber);
+    mine.covered &= instance.covered;
     mine.agedBy = outerOf(mine.agedBy, instance.agedBy);
   }
 }
 
+bool FlagSpan::contains(Operation *op) const {
+  Operation *inBlock = wait->getBlock()->findAncestorOpInBlock(*op);
+  return inBlock && wait->isBeforeInBlock(inBlock) && inBlock->isBeforeInBlock(set);
+}
+
+unsigned mlir::pto::knownQueues(const QueueClocks &clocks, unsigned from, const Clock &counts) {
+  Clock told = clocks.told(from, counts);
+  unsigned queues = 0;
+  for (unsigned q = 0; q < kQueues; ++q)
+    queues |= unsigned(told[q] >= clocks.issued[q]) << q;
+  return queues;
+}
+
+void SpanWaits::wait(unsigned span, unsigned queue, const Clock &counts) {
+  for (Wait &old : waits)
+    if (old.span == span && old.queue == queue)
+      return join(old.counts, counts);
+  waits.push_back({span, queue, counts});
+}
+
+SpanWaits SpanWaits::of(unsigned queue) const {
+  SpanWaits told;
+  llvm::copy_if(waits, std::back_inserter(told.waits),
+                [&](const Wait &wait) { return wait.queue == queue; });
+  return told;
+}
+
+void SpanWaits::learn(unsigned queue, const SpanWaits &told) {
+  for (const Wait &wait : told.waits)
+    this->wait(wait.span, queue, wait.counts);
+}
+
+void SpanWaits::merge(const SpanWaits &other) {
+  llvm::erase_if(waits, [&](Wait &mine) {
+    const Wait *theirs = llvm::find_if(other.waits, [&](const Wait &wait) {
+      return wait.span == mine.span && wait.queue == mine.queue;
+    });
+    if (theirs == other.waits.end())
+      return true;
+    meet(mine.counts, theirs->counts);
+    return false;
+  });
+}
+
+bool SyncModel::isKnown(const SpanWaits &spans, Operation *op, unsigned opQueue, unsigned number,
+                        unsigned queue) const {
+  return llvm::any_of(spans.waits, [&](const SpanWaits::Wait &wait) {
+    const FlagSpan &span = spans_[wait.span];
+    return wait.queue == queue && number <= wait.counts[opQueue] && (span.queues >> opQueue & 1) &&
+           span.contains(op);
+  });
+}
+
+// The value of an event that is not known; null if it is, or if `op` is no such op.
+static Value unknownEventOf(Operation *op) {
+  if (!isa<SetFlagDynOp, WaitFlagDynOp>(op) || matchPattern(op->getOperand(0), m_Constant()))
+    return {};
+  return op->getOperand(0);
+}
+
+Operation *SyncModel::findUnknownEvent(FunctionOpInterface function) {
+  Operation *found = nullptr;
+  function->walk([&](Operation *op) {
+    if (!found && unknownEventOf(op))
+      found = op;
+  });
+  return found;
+}
+
+std::optional<SyncModel::FlagUse> SyncModel::describe(Operation *op) {
+  auto use = [](bool isSet, PIPE from, PIPE to, uint64_t event, Value unknown = {}) {
+    return FlagUse{isSet, queueOf(from), queueOf(to), static_cast<unsigned>(event), unknown};
+  };
+  auto useOf = [&](auto flag, bool isSet) {
+    return use(isSet, flag.getSrcPipe(), flag.getDstPipe(),
+               static_cast<uint64_t>(flag.getEventId()));
+  };
+  auto useOfEvent = [&](auto event, bool isSet) {
+    return use(isSet, getPipeOfEvent(event.getSrcOp()), getPipeOfEvent(event.getDstOp()),
+               static_cast<uint64_t>(event.getEventId()));
+  };
+  auto useOfValue = [&](auto flag, bool isSet) {
+    APInt constant;
+    if (matchPattern(flag.getEventId(), m_ConstantInt(&constant)))
+      return use(isSet, flag.getSrcPipe(), flag.getDstPipe(),
+                 constant.getLimitedValue(kUnknown - 2));
+    auto at = llvm::find(unknown_, flag.getEventId());
+    if (at == unknown_.end())
+      at = unknown_.insert(at, flag.getEventId());
+    return use(isSet, flag.getSrcPipe(), flag.getDstPipe(), kUnknown + (at - unknown_.begin()),
+               flag.getEventId());
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<FlagUse>>(op)
+      .Case([&](SetFlagOp flag) { return useOf(flag, true); })
+      .Case([&](WaitFlagOp flag) { return useOf(flag, false); })
+      .Case([&](RecordEventOp event) { return useOfEvent(event, true); })
+      .Case([&](WaitEventOp event) { return useOfEvent(event, false); })
+      .Case([&](SetFlagDynOp flag) { return useOfValue(flag, true); })
+      .Case([&](WaitFlagDynOp flag) { return useOfValue(flag, false); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+void SyncModel::collectSpans(FunctionOpInterface function) {
+  spans_.clear();
+  spanOf_.clear();
+  spansOfFlag_.clear();
+  unknownPairs_.clear();
+  function->walk([&](Operation *op) {
+    if (std::optional<FlagUse> use = describe(op); use && use->unknown)
+      unknownPairs_.insert({use->from, use->to});
+  });
+  // Those of blocks in which a flag is first waited for: it has been set in front of them.
+  function->walk([&](Block *block) {
+    if (!block->getParentOp()->getParentOfType<LoopLikeOpInterface>() &&
+        !isa<LoopLikeOpInterface>(block->getParentOp()))
+      return;
+    std::map<std::array<unsigned, 3>, Operation *> waits; // null: not of interest any more
+    for (Operation &op : *block) {
+      std::optional<FlagUse> use = describe(&op);
+      if (!use || unknownPairs_.contains({use->from, use->to}))
+        continue;
+      std::array<unsigned, 3> flag{use->from, use->to, use->event};
+      auto [wait, isFirst] = waits.insert({flag, use->isSet ? nullptr : &op});
+      if (isFirst)
+        continue;
+      if (wait->second && use->isSet) {
+        spanOf_[&op] = spans_.size();
+        spansOfFlag_[flag].push_back(spans_.size());
+        spans_.push_back({wait->second, &op});
+      }
+      wait->second = nullptr;
+    }
+  });
+}
+
+void SyncModel::setFlag(Operation *op, const FlagUse &use, State &state) {
+  QueueClocks::Flag &flag = state.flags[{use.from, use.to, use.event}];
+  // An event that only the program knows may be any of those between these queues.
+  bool isUnknown = unknownPairs_.contains({use.from, use.to});
+  if (flag.isSet && (!isUnknown || use.unknown))
+    listener_->flagInUse(op, flag.setBy);
+  else if (!isUnknown && !state.isFree(use.from, use.to, use.event, state.known[use.from],
+                                       [&](const QueueClocks::Flag &last) {
+                                         return isKnown(state.spans, last.waitedBy, use.to,
+                                                        last.lastWait, use.from);
+                                       }))
+    listener_->flagInUse(op, nullptr);
+  flag.isSet = flag.isSure = true;
+  flag.clock = state.told(use.from, counts_);
+  flag.spans = state.spans.of(use.from);
+  flag.setBy = op;
+  if (auto span = spanOf_.find(op); span != spanOf_.end() && learnsSpans_)
+    spans_[span->second].queues &= knownQueues(state, use.from, counts_) | 1u << use.from;
+}
+
+void SyncModel::waitFlag(Operation *op, const FlagUse &use, State &state) {
+  QueueClocks::Flag &flag = state.flags[{use.from, use.to, use.event}];
+  Clock clock = flag.clock;
+  bool isExact = !unknownPairs_.contains({use.from, use.to}) || (use.unknown && flag.isSure);
+  if (isExact) {
+    if (!flag.isSure)
+      listener_->neverSet(op, !flag.isSet);
+  } else if (unknownEvents_ == UnknownEvents::TellMuch) {
+    clock = counts_;
+  } else {
+    clock = counts_;
+    bool isAnySet = false;
+    for (const auto &[key, other] : state.flags)
+      if (key[0] == use.from && key[1] == use.to && other.setBy) {
+        meet(clock, other.clock);
+        isAnySet = true;
+      }
+    if (!isAnySet) {
+      listener_->neverSet(op, true);
+      clock = {};
+    }
+  }
+  flag.isSet = flag.isSure = false;
+  flag.lastWait = next(state, use.to);
+  flag.waitedBy = op;
+  join(state.known[use.to], clock);
+  if (isExact)
+    state.spans.learn(use.to, flag.spans);
+  if (auto spans = spansOfFlag_.find({use.from, use.to, use.event});
+      spans != spansOfFlag_.end() && !learnsSpans_)
+    for (unsigned span : spans->second)
+      if (!spans_[span].contains(op))
+        state.spans.wait(span, use.to, counts_);
+}
+
 // Flags and barriers. Returns false for other ops.
 bool SyncModel::sync(Operation *op, State &state) {
-  auto set = [&](unsigned from, unsigned to, unsigned id) {
-    if (!state.isFree(from, to, id))
-      listener_->flagInUse(op);
-    QueueClocks::Flag &flag = state.flags[{from, to, id}];
-    flag.isSet = true;
-    flag.clock = state.told(from, counts_);
-  };
-  auto wait = [&](unsigned from, unsigned to, unsigned id) {
-    QueueClocks::Flag &flag = state.flags[{from, to, id}];
-    if (!flag.isSet)
-      listener_->neverSet(op);
-    flag.isSet = false;
-    flag.lastWait = next(state, to);
-    join(state.known[to], flag.clock);
-  };
-  if (auto flag = dyn_cast<SetFlagOp>(op))
-    return set(queueOf(flag.getSrcPipe()), queueOf(flag.getDstPipe()),
-               static_cast<unsigned>(flag.getEventId())),
-           true;
-  if (auto flag = dyn_cast<WaitFlagOp>(op))
-    return wait(queueOf(flag.getSrcPipe()), queueOf(flag.getDstPipe()),
-                static_cast<unsigned>(flag.getEventId())),
-           true;
-  if (auto event = dyn_cast<RecordEventOp>(op))
-    return set(queueOf(getPipeOfEvent(event.getSrcOp())), queueOf(getPipeOfEvent(event.getDstOp())),
-               static_cast<unsigned>(event.getEventId())),
-           true;
-  if (auto event = dyn_cast<WaitEventOp>(op))
-    return wait(queueOf(getPipeOfEvent(event.getSrcOp())),
-                queueOf(getPipeOfEvent(event.getDstOp())),
-                static_cast<unsigned>(event.getEventId())),
-           true;
+  if (std::optional<FlagUse> use = describe(op)) {
+    use->isSet ? setFlag(op, *use, state) : waitFlag(op, *use, state);
+    return true;
+  }
   std::optional<PIPE> barrier;
   if (auto named = dyn_cast<BarrierOp>(op))
     barrier = named.getPipe();
@@ -276,11 +466,16 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
   bool inOrder = runsInOrder(op, pipe);
   SmallVector<TouchedBytes> regions = getRegions(op);
   for (const auto &[earlier, instance] : state.last) {
-    bool isOpen = known[instance.pipe] < instance.number;
-    bool isAgedOpen = known[instance.pipe] < instance.agedNumber;
+    auto mayRun = [&, &earlier = earlier, &instance = instance](unsigned number) {
+      return known[instance.pipe] < number &&
+             !isKnown(state.spans, earlier, instance.pipe, number, queue);
+    };
+    bool isOpen = mayRun(instance.number), isAgedOpen = mayRun(instance.agedNumber);
     if (!(isOpen || isAgedOpen) || (instance.pipe == queue && inOrder))
       continue;
-    for (const TouchedBytes &a : instance.regions) {
+    for (const auto &[i, a] : llvm::enumerate(instance.regions)) {
+      if (i < 64 && instance.covered >> i & 1)
+        continue;
       TouchedBytes aged = a;
       aged.agedBy = instance.agedBy;
       const TouchedBytes *hit = llvm::find_if(regions, [&](const TouchedBytes &b) {
@@ -293,10 +488,25 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
       break;
     }
   }
+  state.last.remove_if([&](auto &entry) {
+    Instance &instance = entry.second;
+    bool isCovered = true;
+    for (unsigned i = 0; i < instance.regions.size(); ++i) {
+      if (i < 64 && llvm::any_of(
+                        regions,
+                        [&](const TouchedBytes &bytes) {
+                          return bytes.isWrite && covers(bytes, instance.regions[i]);
+                        }))
+        instance.covered |= uint64_t(1) << i;
+      isCovered &= i < 64 && (instance.covered >> i & 1);
+    }
+    return isCovered;
+  });
   Instance &instance = state.last[op];
   instance.pipe = queue;
   instance.number = next(state, queue);
   instance.regions = std::move(regions);
+  instance.covered = 0;
   if (queue == scalar)
     known[scalar] = counts_[scalar];
 }
@@ -330,6 +540,22 @@ void SyncModel::run(Operation *op, State &state) {
 }
 
 void SyncModel::age(Operation *loop, State &state) {
+  // What events are called in this iteration says nothing of those of the last one: they stay as
+  // one that tells what all of them do.
+  for (unsigned i = 0; i < unknown_.size(); ++i) {
+    if (!loop->isAncestor(unknown_[i].getParentBlock()->getParentOp()))
+      continue;
+    for (auto [from, to] : unknownPairs_)
+      if (auto at = state.flags.find({from, to, kUnknown + i});
+          at != state.flags.end() && at->second.setBy) {
+        QueueClocks::Flag &all = state.flags[{from, to, kUnknown - 1}];
+        if (all.setBy)
+          meet(all.clock, at->second.clock);
+        else
+          all = at->second;
+        state.flags.erase({from, to, kUnknown + i});
+      }
+  }
   for (auto &[op, instance] : state.last)
     if (llvm::any_of(instance.regions, [&](TouchedBytes bytes) { return bytes.age(loop); })) {
       instance.agedNumber = std::max(instance.agedNumber, std::exchange(instance.number, 0));
@@ -376,10 +602,26 @@ void SyncModel::run(Block &block, State &state) {
     run(&op, state);
 }
 
-void SyncModel::walk(FunctionOpInterface function, Listener &listener) {
-  listener_ = &listener;
-  counts_ = {};
-  State state;
-  for (Block &block : function.getFunctionBody())
-    run(block, state);
+void SyncModel::walk(FunctionOpInterface function, Listener &listener, UnknownEvents unknown) {
+  struct : Listener {
+    void unordered(Operation *, Operation *, PIPE, PIPE, const TouchedBytes &) override {}
+    void flagInUse(Operation *, Operation *) override {}
+    void neverSet(Operation *, bool) override {}
+    void leftSet(Operation *) override {}
+  } nobody;
+  unknownEvents_ = unknown;
+  collectSpans(function);
+  for (bool learns : {true, false}) {
+    if (learns && spans_.empty())
+      continue;
+    learnsSpans_ = learns;
+    listener_ = learns ? static_cast<Listener *>(&nobody) : &listener;
+    counts_ = {};
+    State state;
+    for (Block &block : function.getFunctionBody())
+      run(block, state);
+    for (auto &[key, flag] : state.flags)
+      if (flag.isSet && !unknownPairs_.contains({key[0], key[1]}))
+        listener_->leftSet(flag.setBy);
+  }
 }
