@@ -84,7 +84,7 @@ void Stream::end() {
   std::lock_guard lock(mutex_);
   busy_ = false;
   ++completed_;
-  if (!tasks_.empty())
+  if (!tasks_.empty() || stopping_)
     workReady_.notify_one();
   if (waiters_)
     finished_.notify_all();
@@ -112,7 +112,16 @@ void Stream::push(std::string_view name, Work work, bool always) {
         workReady_.notify_one();
       return;
     }
+    ++submitted_;
   }
+  struct Count {
+    Stream &stream;
+    ~Count() {
+      std::lock_guard lock(stream.mutex_);
+      ++stream.completed_;
+      stream.finished_.notify_all();
+    }
+  } count{*this};
   work(); // After shutdown there is nobody else.
 }
 

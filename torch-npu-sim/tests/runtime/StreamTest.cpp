@@ -117,6 +117,39 @@ TEST(Device, RefusesBadIndices) {
   EXPECT_EQ(currentDevice(), 0);
 }
 
+TEST(Stream, StopWaitsForWorkOfAnotherCaller) {
+  Stream stream(device(0), 900, 0, StreamKind::Pool);
+  stream.push("first", [] {}); // the stream has a thread
+  stream.waitFinished();
+  Gate gate;
+  std::promise<void> inside;
+  std::thread caller([&] {
+    stream.run("here", [&] {
+      inside.set_value();
+      gate.opened.wait();
+    });
+  });
+  inside.get_future().wait();
+  std::thread stops([&] { stream.stop(); });
+  // Only when the stream's thread has been told to end, and has seen that it cannot yet, does it
+  // matter who tells it again; a few yields make that likely, and nothing depends on it.
+  for (int i = 0; i < 100; ++i)
+    std::this_thread::yield();
+  gate.open.set_value();
+  stops.join();
+  caller.join();
+  EXPECT_TRUE(stream.query());
+}
+
+TEST(Stream, WorkAfterTheEndIsDoneWhenTheCallReturns) {
+  Stream stream(device(0), 901, 0, StreamKind::Pool);
+  stream.stop();
+  bool done = false;
+  launchAndWaitQueued(stream, "late", [&] { done = true; });
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(stream.query());
+}
+
 TEST(Device, PoolStreamsAreDistinctAndFoundById) {
   Device &d = device(1);
   Stream &a = d.streamFromPool(0), &b = d.streamFromPool(0), &high = d.streamFromPool(-1);
