@@ -376,6 +376,27 @@ def test_close_waits_for_submitted_runs():
         w.run(handle, args(x))
 
 
+def test_copies_end_while_another_thread_runs_programs(worker):
+    handle = worker.register(chip("hazards", "raw_chain", "INOUT"))
+    memory = worker.malloc(16)
+    ended: list[str] = []
+
+    def run() -> None:
+        x = ints()
+        for _ in range(500):
+            worker.run(handle, args(x))
+        ended.append("runs")
+
+    def copy() -> None:
+        for _ in range(500):
+            worker.copy_to(memory, ints())
+        ended.append("copies")
+
+    for target in (run, copy):
+        threading.Thread(target=target, daemon=True).start()
+    assert wait_until(lambda: len(ended) == 2), f"only these have ended: {ended}"
+
+
 def test_create_and_close_does_not_grow():
     def threads_and_files() -> tuple[int, int]:
         return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))

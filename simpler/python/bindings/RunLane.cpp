@@ -255,8 +255,11 @@ template <typename Over> void RunLane::await(Lock &lock, Over over) {
   while (!over()) {
     if (mayHelp())
       runNext(lock);
-    else
+    else {
+      ++waiting_;
       changed_.wait(lock, [&] { return over() || mayHelp(); });
+      --waiting_;
+    }
   }
 }
 
@@ -276,7 +279,7 @@ void RunLane::enter() {
 void RunLane::leave() {
   std::lock_guard lock(mutex_);
   busy_ = false;
-  if (direct_ || !queue_.empty() || closing_)
+  if (waiting_ || !queue_.empty() || closing_)
     changed_.notify_all();
 }
 

@@ -113,6 +113,7 @@ private:
   std::shared_ptr<RunState> current_; // of the lane's thread
   bool busy_ = false, closing_ = false, ending_ = false;
   uint64_t direct_ = 0;    // callers that wait to run on their own thread
+  uint64_t waiting_ = 0;   // threads in await()
   uint64_t announced_ = 0; // submitted runs whose callbacks have been called
   uint64_t submitted_ = 0;
   std::thread thread_;
