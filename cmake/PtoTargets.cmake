@@ -2,7 +2,7 @@
 #
 #   pto_library(name SRCS a.cpp … [HEADERS dir] [MLIR] [SHARED] [PCH header] [LINK lib …])
 #   pto_executable(name SRCS … [MLIR] [LINK …])
-#   pto_test(name SRCS … [MLIR] [LINK …])          GoogleTest, registered with ctest
+#   pto_test(name SRCS … [MLIR] [LINK …])          GoogleTest, registered with ctest; main() is TestMain.cpp
 #
 # MLIR: compiled without RTTI and exceptions (as LLVM is) and linked to libMLIR.so / libLLVM.so.
 # A library's public headers lie in <system>/include and are included as "<system>/…".
@@ -138,6 +138,14 @@ function(pto_test target)
   if(A_MLIR)
     list(APPEND flags MLIR)
   endif()
-  pto_executable(${target} ${flags} SRCS ${A_SRCS} PCH ${A_PCH} LINK ${A_LINK} GTest::gtest_main)
+  if(NOT TARGET pto_test_main)
+    add_library(pto_test_main STATIC ${PROJECT_SOURCE_DIR}/cmake/TestMain.cpp)
+    target_link_libraries(pto_test_main PUBLIC GTest::gtest ${CMAKE_DL_LIBS})
+    target_compile_options(pto_test_main PRIVATE ${PTO_WARNINGS})
+    if(PTO_SANITIZE) # handlers of signals are none of theirs
+      target_compile_options(pto_test_main PRIVATE -fno-sanitize=all)
+    endif()
+  endif()
+  pto_executable(${target} ${flags} SRCS ${A_SRCS} PCH ${A_PCH} LINK ${A_LINK} pto_test_main)
   add_test(NAME ${target} COMMAND ${target})
 endfunction()
