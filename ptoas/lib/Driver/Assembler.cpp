@@ -40,7 +40,7 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   auto overrideArch = [&](ModuleOp module) {
     if (options.arch)
       module->setAttr("pto.target_arch",
-                      StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a2a3"));
+                      StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a3"));
   };
   PlainWords words(context, sources);
   OwningOpRef<ModuleOp> module;

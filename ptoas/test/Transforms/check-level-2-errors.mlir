@@ -58,6 +58,16 @@ func.func @vector(%l: !L, %k: !K, %a: !A) attributes {pto.kernel_kind = #pto.ker
   pto.tmatmul ins(%l, %k : !L, !K) outs(%a : !A)
   return
 }
+func.func @loads(%p: !pto.partition_tensor_view<16x64xf32>, %v: !V) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // expected-warning @below {{'pto.tload' op moves a tile in loc vec, but this function is compiled for a cube core, which does not reach it}}
+  pto.tload ins(%p : !pto.partition_tensor_view<16x64xf32>) outs(%v : !V)
+  return
+}
+func.func @stores(%p: !pto.partition_tensor_view<16x32xf32>, %a: !A) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-warning @below {{'pto.tstore' op moves a tile in loc acc, but this function is compiled for a vector core, which does not reach it}}
+  pto.tstore ins(%a : !A) outs(%p : !pto.partition_tensor_view<16x32xf32>)
+  return
+}
 func.func @both(%v: !V, %l: !L, %k: !K, %a: !A) {
   pto.tadd ins(%v, %v : !V, !V) outs(%v : !V)
   pto.tmatmul ins(%l, %k : !L, !K) outs(%a : !A)

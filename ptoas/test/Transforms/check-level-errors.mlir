@@ -98,3 +98,11 @@ func.func @binary(%v: !V, %r: !R) {
   pto.tcolsum ins(%v {isBinary = true} : !V) outs(%r : !R)
   return
 }
+
+// -----
+func.func @address() {
+  %c36 = arith.constant 36 : i64
+  // expected-warning @below {{'pto.alloc_tile' op address 36 is no multiple of 32 bytes, where the blocks of local memory begin}}
+  %t = pto.alloc_tile addr = %c36 : !pto.tile_buf<vec, 16x64xf32>
+  return
+}

@@ -54,6 +54,10 @@ A3 = [
         "pto.comm.tput(%p, %p, buf(%m) : $p, $p, $m)",
     ),
     (
+        "the tensor needs 16 rows for each of the 2 device(s), but it has 16",
+        "pto.comm.tgather(%p, recv(%v), group(%p, %p) : $p, $v, $p, $p) {root = 0 : i32}",
+    ),
+    (
         "both staging tiles must have the same type",
         "pto.comm.tput(%p, %p, buf(%v, %half) : $p, $p, $v, $half)",
     ),

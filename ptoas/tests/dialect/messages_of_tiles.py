@@ -217,6 +217,10 @@ A3 = [
         "pto.tadd ins(%v, %w, %t : $v, $w, $t) outs(%d : $d)",
     ),
     (
+        "atomic_add needs one of i8, i16, i32, ui8, ui16, ui32, f16, bf16, f32, got 'i64'",
+        "pto.tstore ins(%l64 : $l64) outs(%pl : $pl) {atomicType = #pto<atomic_type atomic_add>}",
+    ),
+    (
         "'i32', quantised, cannot become 'i16' on A2/A3, expected one of i8, ui8, f16",
         "pto.tstore ins(%ai, %i64 : $ai, i64) outs(%ps16 : $ps16)",
     ),
@@ -245,8 +249,8 @@ A3 = [
         "pto.textract ins(%m, %i, %j : $m, index, index) outs(%kcol : $kcol)",
     ),
     (
-        "the indices must be one for each row or one for each element of dst, got valid shapes 1x64 and 16x64",
-        "pto.mgather ins(%p, %ri : $p, $ri) outs(%v : $v)",
+        "the indices must be a vector with one for each row, or one for each element of dst, got valid shapes 1x4 and 16x64",
+        "pto.mgather ins(%p, %ri4 : $p, $ri4) outs(%v : $v)",
     ),
     (
         "the indices must be a vector with one for each row of src",

@@ -44,6 +44,7 @@ VALUES = {
     "rh": T + "vec, 1x64xf16>",
     "r2": T + "vec, 1x128xf32>",
     "ri": T + "vec, 1x64xi32>",
+    "ri4": T + "vec, 1x8xi32, valid=1x4>",
     "blk": T + "vec, 16x8xf32>",
     "tiny": T + "vec, 1x4xf32>",
     "one": T + "vec, 16x8xf32, valid=16x1>",

@@ -160,6 +160,17 @@ LogicalResult mlir::pto::verifyCommGroup(Operation *op) {
         failed(verifySameShape(op, view, member.getType())))
       return failure();
   }
+  // The parts lie one below the other (spec/pto_isa.md 7.2).
+  if (isa<CommTGatherOp, CommTScatterOp>(op)) {
+    auto rowsOf = [](Type type) {
+      ArrayRef<int64_t> shape = shapeOf(type);
+      return shape.size() < 2 ? ShapedType::kDynamic : shape[shape.size() - 2];
+    };
+    int64_t rows = rowsOf(view), part = rowsOf(op->getOperand(first).getType());
+    if (!ShapedType::isDynamic(rows) && !ShapedType::isDynamic(part) && rows / devices < part)
+      return op->emitOpError() << "the tensor needs " << part << " rows for each of the " << devices
+                               << " device(s), but it has " << rows;
+  }
   if (auto reduce = dyn_cast<CommTReduceOp>(op))
     if (failed(verifyStaging(op, view, reduce.getAcc(), Value())))
       return failure();

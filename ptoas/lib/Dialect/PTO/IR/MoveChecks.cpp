@@ -107,6 +107,11 @@ LogicalResult mlir::pto::checkTStore(Operation *op, Arch arch) {
       count != src.getValidRow() * src.getValidCol())
     return op->emitOpError() << "the window has " << count
                              << " elements, but the valid part of the tile is " << validText(src);
+  unsigned added = elem::B8 | elem::B16 | elem::B32 | elem::F3; // spec/pto_isa.md 6.8
+  if (store.getAtomicType() == AtomicType::AtomicAdd &&
+      !(elem::classify(elementOfView(view)) & added))
+    return op->emitOpError() << "atomic_add needs one of " << elem::toString(added) << ", got "
+                             << elementOfView(view);
   if (!fromAcc)
     return checkSameWidth(op, elementOfView(view), src.getElementType());
   if (arch == Arch::A3 &&
@@ -127,17 +132,18 @@ LogicalResult mlir::pto::checkTStoreFp(Operation *op, Arch arch) {
                             true);
 }
 
-// One index for each row of the tile, or one for each element (spec/pto_isa.md 6.12).
+// An index for each row of the tile (more are not looked at), or one for each element
+// (spec/pto_isa.md 6.12).
 static LogicalResult checkIndices(Operation *op, std::optional<Coalesce> coalesce,
                                   TileBufType indices, TileBufType tile, StringRef name) {
-  auto fits = [&](int64_t rows, int64_t cols) {
-    return mayEqual(indices.getValidRow(), rows) && mayEqual(indices.getValidCol(), cols);
-  };
-  int64_t rows = tile.getValidRow();
-  bool perRow = fits(1, rows) || fits(rows, 1), perElement = fits(rows, tile.getValidCol());
+  int64_t rows = tile.getValidRow(), cols = tile.getValidCol();
+  int64_t indexRows = indices.getValidRow(), indexCols = indices.getValidCol();
+  bool perRow = (mayEqual(indexRows, 1) && mayBeAtMost(rows, indexCols)) ||
+                (mayEqual(indexCols, 1) && mayBeAtMost(rows, indexRows));
+  bool perElement = mayEqual(indexRows, rows) && mayEqual(indexCols, cols);
   if (coalesce ? (*coalesce == Coalesce::Row ? perRow : perElement) : perRow || perElement)
     return success();
-  StringRef wanted = !coalesce                    ? "one for each row or one for each element"
+  StringRef wanted = !coalesce ? "a vector with one for each row, or one for each element"
                      : *coalesce == Coalesce::Row ? "a vector with one for each row"
                                                   : "one for each element";
   return op->emitOpError() << "the indices must be " << wanted << " of " << name

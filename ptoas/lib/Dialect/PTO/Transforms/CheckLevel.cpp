@@ -88,7 +88,17 @@ static void warnOfBoxOrder(Operation *op, TileBufType type) {
                       << stringifyAddressSpace(type.getSpace()) << " as " << wanted;
 }
 
-// A function with a kernel kind is compiled for one core, which has not the queues of the other.
+// Local memory that a transfer of global memory reads or writes.
+static std::optional<AddressSpace> localEnd(Operation *op) {
+  if (auto load = dyn_cast<TLoadOp>(op))
+    return load.getDst().getType().getSpace();
+  if (auto store = dyn_cast<TStoreOp>(op))
+    return store.getSrc().getType().getSpace();
+  return std::nullopt;
+}
+
+// A function with a kernel kind is compiled for one core, which has not the queues of the other and
+// does not reach its memory.
 static void warnOfOtherCore(Operation *op) {
   auto runs = dyn_cast<PipeOpInterface>(op);
   auto function = op->getParentOfType<FunctionOpInterface>();
@@ -102,6 +112,18 @@ static void warnOfOtherCore(Operation *op) {
     op->emitWarning() << "'" << op->getName() << "' op runs on a " << (cube ? "vector" : "cube")
                       << " core, but this function is compiled for a " << (cube ? "cube" : "vector")
                       << " core (pto.kernel_kind)";
+  else if (auto space = localEnd(op); space && (*space == AddressSpace::Vec) == cube)
+    op->emitWarning() << "'" << op->getName() << "' op moves a tile in loc "
+                      << stringifyAddressSpace(*space) << ", but this function is compiled for a "
+                      << (cube ? "cube" : "vector") << " core, which does not reach it";
+}
+
+// Blocks of local memory begin at multiples of 32 bytes (spec/ptoas.md 9.2).
+static void warnOfAddress(Operation *op, Value addr) {
+  APInt start;
+  if (addr && matchPattern(addr, m_ConstantInt(&start)) && start.getSExtValue() % 32 != 0)
+    op->emitWarning() << "'" << op->getName() << "' op address " << start.getSExtValue()
+                      << " is no multiple of 32 bytes, where the blocks of local memory begin";
 }
 
 // Instructions whose scratch tile must be named when nobody plans memory.
@@ -133,12 +155,15 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
     if (isa<GetBufOp, RlsBufOp, GetBufDynOp, RlsBufDynOp>(op) && getTargetArch(op) == Arch::A3)
       op->emitWarning() << "'" << op->getName()
                         << "' op names a token of a buffer, which only A5 has";
-    if (auto alloc = dyn_cast<AllocTileOp>(op))
-      warnOfBoxOrder(op, alloc.getResult().getType());
-    if (auto alloc = dyn_cast<AllocTileOp>(op))
-      return success(succeeded(checkAddress(alloc.getAddr())) &&
-                     succeeded(checkEnd(op, alloc.getResult().getType(), alloc.getAddr())) &&
-                     succeeded(checkLayout(op, alloc.getResult().getType(), placed)));
+    if (auto alloc = dyn_cast<AllocTileOp>(op)) {
+      TileBufType type = alloc.getResult().getType();
+      warnOfBoxOrder(op, type);
+      if (failed(checkAddress(alloc.getAddr())) || failed(checkEnd(op, type, alloc.getAddr())) ||
+          failed(checkLayout(op, type, placed)))
+        return failure();
+      warnOfAddress(op, alloc.getAddr());
+      return success();
+    }
     if (auto alloc = dyn_cast<AllocMultiTileOp>(op))
       return success(succeeded(checkAddress(alloc.getAddr())) &&
                      succeeded(checkEnd(op, alloc.getResult().getType().getSlotType(),

@@ -20,18 +20,21 @@ defvar RWTile = Arg<PTO_TileBufType, "", [MemRead, MemWrite]>;
 defvar OptRWTile = Arg<Optional<PTO_TileBufType>, "", [MemRead, MemWrite]>;
 
 def PTO_CommTNotifyOp : PTO_CommOp<"tnotify"> {
+  let constraints = ["the signal and the value are i32"];
   let summary = "Write or add to a signal of another device.";
   let equation = "signal += value, or signal = value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_NotifyOpAttr:$notifyOp);
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict";
 }
 def PTO_CommTWaitOp : PTO_CommOp<"twait"> {
+  let constraints = ["the signal and the value are i32"];
   let summary = "Wait until a signal compares true.";
   let equation = "returns when signal cmp value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_WaitCmpAttr:$cmp);
   let assemblyFormat = "`(` $signal `,` $value `:` qualified(type($signal)) `,` qualified(type($value)) `)` attr-dict";
 }
 def PTO_CommTTestOp : PTO_CommOp<"ttest"> {
+  let constraints = ["the signal and the value are i32"];
   let summary = "Whether a signal compares true.";
   let equation = "result = signal cmp value";
   let arguments = (ins RWView:$signal, AnySignlessInteger:$value, PTO_WaitCmpAttr:$cmp);
@@ -47,10 +50,14 @@ class PTO_CommCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
   }];
 }
 def PTO_CommTPutOp : PTO_CommCopyOp<"tput"> {
+  let constraints = ["the views have the same element type and shape",
+                     "staging tiles lie in vec, hold the same element type, and have one type"];
   let summary = "Copy to another device through a staging tile.";
   let equation = "dst = src (dst += src with atomic_add)";
 }
 def PTO_CommTGetOp : PTO_CommCopyOp<"tget"> {
+  let constraints = ["the views have the same element type and shape",
+                     "staging tiles lie in vec, hold the same element type, and have one type"];
   let summary = "Copy from another device through a staging tile.";
   let equation = "dst = src (dst += src with atomic_add)";
 }
@@ -72,27 +79,42 @@ class PTO_CommGroupOp<string mnemonic, dag lead, dag group, dag attrs = (ins)>
 }
 def PTO_CommTBroadcastOp
     : PTO_CommGroupOp<"tbroadcast", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
+  let constraints = ["the tensor and those of the group have the same element type and shape",
+                     "staging tiles lie in vec, hold the same element type, and have one type",
+                     "root is one of the devices, counted from 0"];
   let summary = "Copy from the root to every device of the group.";
   let equation = "group_k = src for all k";
 }
 def PTO_CommTGatherOp
     : PTO_CommGroupOp<"tgather", (ins WriteView:$dst), (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group)> {
+  let constraints = ["the tensor and those of the group have the same element type; it has the rows of all parts",
+                     "staging tiles lie in vec, hold the same element type, and have one type",
+                     "root is one of the devices, counted from 0"];
   let summary = "Put the parts of all devices of the group behind each other, at the root.";
   let equation = "dst = (group_0, group_1, …)";
 }
 def PTO_CommTScatterOp
     : PTO_CommGroupOp<"tscatter", (ins ReadView:$src), (ins Arg<Variadic<PTO_AnyView>, "", [MemWrite]>:$group)> {
+  let constraints = ["the tensor and those of the group have the same element type; it has the rows of all parts",
+                     "staging tiles lie in vec, hold the same element type, and have one type",
+                     "root is one of the devices, counted from 0"];
   let summary = "Give every device of the group its part of the root's tensor.";
   let equation = "(group_0, group_1, …) = src";
 }
 def PTO_CommTReduceOp
     : PTO_CommGroupOp<"treduce", (ins WriteView:$dst, RWTile:$acc),
                       (ins Arg<Variadic<PTO_AnyView>, "", [MemRead]>:$group), (ins PTO_ReduceOpAttr:$reduceOp)> {
+  let constraints = ["the tensor and those of the group have the same element type and shape",
+                     "`acc` lies in vec and holds the same element type; staging tiles lie in vec, hold the same element type, and have one type",
+                     "root is one of the devices, counted from 0"];
   let summary = "Combine the tensors of all devices of the group, at the root.";
   let equation = "dst = reduceOp_k group_k";
 }
 
 def PTO_CommBuildAsyncSessionOp : PTO_CommOp<"build_async_session"> {
+  let constraints = ["`scratch` lies in vec and holds at least 8 bytes",
+                     "the workspace points to i8",
+                     "sync_id is 0 to 7"];
   let summary = "A session of asynchronous copies.";
   let arguments = (ins RWTile:$scratch, Arg<PTO_PtrType, "", [MemRead, MemWrite]>:$workspace,
                        DefaultValuedAttr<PTO_IntAttr, "0">:$sync_id);
@@ -109,10 +131,12 @@ class PTO_CommAsyncCopyOp<string mnemonic> : PTO_CommOp<mnemonic> {
   }];
 }
 def PTO_CommTPutAsyncOp : PTO_CommAsyncCopyOp<"tput_async"> {
+  let constraints = ["the views have the same element type and static shape, one run of elements (all extents but the last are 1)"];
   let summary = "Start a copy to another device.";
   let equation = "dst = src, some time before the event";
 }
 def PTO_CommTGetAsyncOp : PTO_CommAsyncCopyOp<"tget_async"> {
+  let constraints = ["the views have the same element type and static shape, one run of elements (all extents but the last are 1)"];
   let summary = "Start a copy from another device.";
   let equation = "dst = src, some time before the event";
 }

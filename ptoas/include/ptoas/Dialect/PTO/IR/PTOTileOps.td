@@ -46,7 +46,8 @@ def PTO_TStoreOp : PTO_TileOp<"tstore", "TSTORE", "getStorePipe",
                      "the window has as many elements as `src` has valid ones, where both are known",
                      "from vec and mat: elements of the same size",
                      "from acc: i32 or f32 becomes i32, f32, f16 or bf16; quantised: i32 becomes i8, ui8 or f16 (on A5 bf16 too), f32 becomes i8 or ui8 (on A5 f16, bf16, f32, fp8 and hif8 too)",
-                     "from acc on A2/A3: 1 to 4095 columns"];
+                     "from acc on A2/A3: 1 to 4095 columns",
+                     "atomic_add: 8-, 16- and 32-bit integers, f16, bf16 or f32"];
   let summary = "Copy the valid part of a tile into a window of global memory.";
   let equation = "dst[i, j] = relu(scale * src[i, j]), or dst[i, j] += … with atomic_add, for valid (i, j)";
 }
@@ -205,7 +206,7 @@ def PTO_MGatherOp : PTO_TileOp<"mgather", "MGATHER", "PIPE_MTE2",
          DefaultValuedAttr<PTO_GatherOOBAttr, "::mlir::pto::GatherOOB::Undefined">:$gatherOob), "checkMGather"> {
   let constraints = ["`dst` is row_major and unboxed",
                      "the window and `dst` have the same element type",
-                     "coalesce row: `indices` is a vector with one for each row of `dst`; elem: it has the valid shape of `dst`; absent: either"];
+                     "coalesce row: `indices` is a vector with at least one for each row of `dst`; elem: it has the valid shape of `dst`; absent: either"];
   let summary = "Load rows or elements of global memory named by indices.";
   let equation = "dst[i, :] = src[indices[i], :] (row), or dst[i, j] = src.flat[indices[i, j]] (elem)";
   let notes = "Without coalesce rows are meant when the indices are a vector, elements when they have the shape of dst. "
@@ -220,7 +221,7 @@ def PTO_MScatterOp : PTO_TileOp<"mscatter", "MSCATTER", "PIPE_MTE3",
          OptionalAttr<PTO_ScatterConflictAttr>:$scatterConflict), "checkMScatter"> {
   let constraints = ["`src` and the window have the same element type",
                      "scatterAtomicOp add: i32, ui32, f16 or f32; max and min: i32, ui32 or f32",
-                     "coalesce row: `indices` is a vector with one for each row of `src`; elem: it has the valid shape of `src`; absent: either"];
+                     "coalesce row: `indices` is a vector with at least one for each row of `src`; elem: it has the valid shape of `src`; absent: either"];
   let summary = "Store rows or elements to places of global memory named by indices.";
   let equation = "dst[indices[i], :] = src[i, :] (row), or dst.flat[indices[i, j]] = src[i, j] (elem)";
   let notes = "What no index names keeps its content. Without coalesce rows are meant when the indices are a vector, elements when "
@@ -669,7 +670,8 @@ def PTO_TRowExpandOp : PTO_TileOp<"trowexpand", "TROWEXPAND", "PIPE_V",
 }
 def PTO_TColExpandOp : PTO_TileOp<"tcolexpand", "TCOLEXPAND", "PIPE_V",
     [In<"src", E_Data>, Out<"dst", E_Data>],
-    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">]> {
+    [PTO_Rule<"SameElem", "src dst">, PTO_Rule<"SameCols", "src dst">, PTO_Rule<"RowMajor", "src dst">,
+     PTO_Rule<"NoBox", "src dst">]> {
   let summary = "Repeat the first row down the tile.";
   let equation = "dst[i, j] = src[0, j]";
 }

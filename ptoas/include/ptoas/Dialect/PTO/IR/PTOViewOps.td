@@ -112,7 +112,7 @@ def PTO_GetTensorViewStrideOp : PTO_Op<"get_tensor_view_stride", [Pure]> {
 
 def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]> {
   let constraints = ["`valid_row` and `valid_col` are given exactly where the type leaves the extent open (?), between 0 and the shape",
-                     "addr at level3 and only there; the tile ends inside its memory",
+                     "addr at level3 and only there; the tile ends inside its memory (a constant that is no multiple of 32 bytes is a warning)",
                      "unboxed: a row (row_major) or column (col_major) is a multiple of 32 bytes (16 for fp4); a single one is a warning at level3",
                      "boxed: columns are a multiple of the box width, rows of its height (not in vec, with fractal 32, or one row)",
                      "left, right and acc in other orders than the matrix unit reads are a warning (A2/A3)"];
