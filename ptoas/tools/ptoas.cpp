@@ -2,7 +2,8 @@
 //
 // ptoas <input|-> [-o FILE|-] [flags]: reads one module of the `pto` dialect, checks it,
 // and writes C++ on the tile instruction headers, or with --emit-pto-ir the module itself.
-// Exit status 0 or 1; messages on stderr. The output file appears complete or not at all.
+// Exit status 0 or 1; messages on stderr. The output file appears complete or not at all: after a
+// run that failed there is none, also where an earlier run had left one.
 //
 //===----------------------------------------------------------------------===//
 #include "PtoasFlags.h"
@@ -131,5 +132,8 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions({&category, &ptoas::foreignFlags()});
   cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "ptoas " << PTOAS_VERSION << "\n"; });
   cl::ParseCommandLineOptions(argc, argv, "PTO assembler\n");
-  return run();
+  int status = run();
+  if (status)
+    ptoas::dropOutput(output, input);
+  return status;
 }

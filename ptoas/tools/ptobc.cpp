@@ -58,10 +58,13 @@ int main(int argc, char **argv) {
 
   std::string problem;
   ptoas::SourceFile source;
-  if (mlir::failed(source.open(input, {}, problem))) {
+  auto fail = [&] {
     llvm::errs() << "Error: " << problem << "\n";
+    ptoas::dropOutput(output, input);
     return 1;
-  }
+  };
+  if (mlir::failed(source.open(input, {}, problem)))
+    return fail();
   problem = ptoas::writeOutput(output, [&](llvm::raw_ostream &os) {
     if (command == "encode") {
       ptoas::BytecodeOptions options;
@@ -75,8 +78,5 @@ int main(int argc, char **argv) {
     source.module->print(os, flags);
     os << "\n";
   });
-  if (problem.empty())
-    return 0;
-  llvm::errs() << "Error: " << problem << "\n";
-  return 1;
+  return problem.empty() ? 0 : fail();
 }

@@ -19,6 +19,14 @@ static std::string finish(llvm::raw_fd_ostream &stream, StringRef path) {
   return cannot(path, reason);
 }
 
+// A link stays one: what it leads to is replaced.
+static llvm::SmallString<128> behindLink(StringRef path) {
+  llvm::SmallString<128> target(path);
+  if (llvm::sys::fs::is_symlink_file(path) && llvm::sys::fs::real_path(path, target))
+    target = path;
+  return target;
+}
+
 std::string ptoas::writeOutput(StringRef path,
                                llvm::function_ref<void(llvm::raw_ostream &)> print) {
   if (path == "-") {
@@ -33,11 +41,7 @@ std::string ptoas::writeOutput(StringRef path,
     print(stream);
     return finish(stream, path);
   }
-  // A link stays one: what it leads to is replaced.
-  llvm::SmallString<128> target(path);
-  if (llvm::sys::fs::is_symlink_file(path))
-    if (llvm::sys::fs::real_path(path, target))
-      target = path;
+  llvm::SmallString<128> target = behindLink(path);
   auto temporary = llvm::sys::fs::TempFile::create(target + ".temp-%%%%%%");
   if (!temporary)
     return cannot(path, llvm::toString(temporary.takeError()));
@@ -57,4 +61,11 @@ std::string ptoas::writeOutput(StringRef path,
   if (llvm::Error error = temporary->keep(target))
     return cannot(path, llvm::toString(std::move(error)));
   return {};
+}
+
+void ptoas::dropOutput(StringRef path, StringRef input) {
+  if (path == "-" || !llvm::sys::fs::is_regular_file(path) ||
+      (input != "-" && llvm::sys::fs::equivalent(path, input)))
+    return;
+  (void)llvm::sys::fs::remove(behindLink(path));
 }

@@ -9,6 +9,7 @@
 // RUN: %python -c "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]) != 2)" %ptobc convert %s 2>&1 | %FileCheck %s --check-prefix=WORD
 // RUN: %python -c "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]) != 1)" %ptobc encode %t.absent -o %t.none 2>&1 | %FileCheck %s --check-prefix=ABSENT
 // RUN: %not ls %t.none
+// RUN: echo old > %t.stale && %not %ptobc encode %t.absent -o %t.stale && %not ls %t.stale
 // RUN: %ptobc --help | %FileCheck %s --check-prefix=HELP
 // A file of the older layout, one that ends early, and one of which a number is wrong.
 // RUN: printf 'PTOBC\000\000\000\000\000' > %t.old && %not %ptoas %t.old 2>&1 | %FileCheck %s --check-prefix=OLD
@@ -23,7 +24,7 @@
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @main(
   // CHECK-SAME: attributes {pto.entry}
-  // LOC: loc("{{.*}}ptobc.mlir":31:10)
+  // LOC: loc("{{.*}}ptobc.mlir":32:10)
   // BARE-NOT: ptobc.mlir":
   func.func @main(%n: index, %f: f32) attributes {pto.entry} {
     %c0 = arith.constant 0 : index

@@ -15,6 +15,10 @@ namespace ptoas {
 /// is written.
 std::string writeOutput(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> print);
 
+/// Removes the file `path` that an earlier run left behind: after a run that failed it would look
+/// like the result. The file that was read, and devices and pipes, stay.
+void dropOutput(llvm::StringRef path, llvm::StringRef input);
+
 } // namespace ptoas
 
 #endif // PTOAS_DRIVER_OUTPUTFILE_H
