@@ -244,9 +244,9 @@ void SyncModel::merge(State &into, State &other) {
     auto [it, isNew] = into.last.insert({op, instance});
     Instance &mine = it->second;
     mine.number = std::max(mine.number, instance.number);
-    mine.agedNumber = std::max(mine.agedNumber, instance.agedNumber);
+    for (auto [loop, number] : instance.aged)
+      mine.age(loop, number);
     mine.covered &= instance.covered;
-    mine.agedBy = outerOf(mine.agedBy, instance.agedBy);
   }
 }
 
@@ -470,17 +470,23 @@ void SyncModel::instruction(Operation *op, PIPE pipe, State &state) {
       return known[instance.pipe] < number &&
              !isKnown(state.spans, earlier, instance.pipe, number, queue);
     };
-    bool isOpen = mayRun(instance.number), isAgedOpen = mayRun(instance.agedNumber);
-    if (!(isOpen || isAgedOpen) || (instance.pipe == queue && inOrder))
+    SmallVector<Operation *, 2> open; // where windows lay in that iteration; null: in this one
+    if (mayRun(instance.number))
+      open.push_back(nullptr);
+    for (auto [loop, number] : instance.aged)
+      if (mayRun(number))
+        open.push_back(loop);
+    if (open.empty() || (instance.pipe == queue && inOrder))
       continue;
     for (const auto &[i, a] : llvm::enumerate(instance.regions)) {
       if (i < 64 && instance.covered >> i & 1)
         continue;
       TouchedBytes aged = a;
-      aged.agedBy = instance.agedBy;
       const TouchedBytes *hit = llvm::find_if(regions, [&](const TouchedBytes &b) {
-        return (a.isWrite || b.isWrite) &&
-               ((isOpen && mayOverlap(a, b)) || (isAgedOpen && mayOverlap(aged, b)));
+        return (a.isWrite || b.isWrite) && llvm::any_of(open, [&](Operation *loop) {
+                 aged.agedBy = loop;
+                 return mayOverlap(aged, b);
+               });
       });
       if (hit == regions.end())
         continue;
@@ -556,11 +562,26 @@ void SyncModel::age(Operation *loop, State &state) {
         state.flags.erase({from, to, kUnknown + i});
       }
   }
-  for (auto &[op, instance] : state.last)
-    if (llvm::any_of(instance.regions, [&](TouchedBytes bytes) { return bytes.age(loop); })) {
-      instance.agedNumber = std::max(instance.agedNumber, std::exchange(instance.number, 0));
-      instance.agedBy = outerOf(instance.agedBy, loop);
-    }
+  for (auto &[op, instance] : state.last) {
+    if (llvm::none_of(instance.regions, [&](TouchedBytes bytes) { return bytes.age(loop); }))
+      continue;
+    unsigned number = std::exchange(instance.number, 0);
+    llvm::erase_if(instance.aged, [&](auto &older) {
+      if (!loop->isAncestor(older.first))
+        return false;
+      number = std::max(number, older.second);
+      return true;
+    });
+    instance.age(loop, number);
+  }
+}
+
+void SyncModel::Instance::age(Operation *loop, unsigned number) {
+  auto *older = llvm::find_if(aged, [&](auto &entry) { return entry.first == loop; });
+  if (older == aged.end())
+    aged.push_back({loop, number});
+  else
+    older->second = std::max(older->second, number);
 }
 
 void SyncModel::loop(Operation *op, State &state) {

@@ -165,9 +165,11 @@ private:
     SmallVector<TouchedBytes> regions;
     // Bits, by region: written by a later instruction, which is all that is left to wait for.
     uint64_t covered = 0;
-    // The last one for which the windows in `regions` lay elsewhere, in an earlier iteration.
-    unsigned agedNumber = 0;
-    Operation *agedBy = nullptr;
+    // The last ones for which the windows in `regions` lay elsewhere, in an earlier iteration of a
+    // loop.
+    SmallVector<std::pair<Operation *, unsigned>, 1> aged;
+
+    void age(Operation *loop, unsigned number);
   };
   struct State : QueueClocks {
     llvm::MapVector<Operation *, Instance> last;
