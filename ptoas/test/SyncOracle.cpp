@@ -51,23 +51,23 @@ bool hasOwnElements(const Box &box) {
   for (unsigned i = 0; i < box.shape.size(); ++i)
     if (box.shape[i].value() != 1)
       dims.push_back(i);
-  do { // from small strides to large ones
-    bool grows = true;
-    for (unsigned i = 0; i < dims.size() && grows; ++i) {
-      std::optional<int64_t> stride = box.strides[dims[i]].value();
-      if (stride && *stride <= 0)
-        grows = false;
-      if (i + 1 == dims.size()) {
-        grows &= stride || (i > 0 && grows);
-        break;
-      }
-      if (!stride)
-        return false;
-      Number reach = Number{}.plus(box.shape[dims[i]], *stride), next = box.strides[dims[i + 1]];
-      grows &= reach == next || (reach.value() && next.value() && *next.value() >= *reach.value() &&
-                                 *reach.value() > 0);
-    }
-    if (grows)
+  auto strideOf = [&](unsigned dim) { return box.strides[dim].value(); };
+  // From small strides to large ones, each dimension lies inside of one step of the next.
+  auto fits = [&](unsigned inner, unsigned outer) {
+    std::optional<int64_t> stride = strideOf(inner);
+    if (!stride || *stride <= 0)
+      return false;
+    Number reach = Number{}.plus(box.shape[inner], *stride), step = box.strides[outer];
+    return reach == step ||
+           (reach.value() && step.value() && *step.value() >= *reach.value() && *reach.value() > 0);
+  };
+  if (dims.size() == 1)
+    return strideOf(dims[0]).value_or(0) > 0;
+  do {
+    bool allFit = true;
+    for (unsigned i = 1; i < dims.size(); ++i)
+      allFit &= fits(dims[i - 1], dims[i]);
+    if (allFit)
       return true;
   } while (std::next_permutation(dims.begin(), dims.end()));
   return false;

@@ -313,6 +313,64 @@ TEST(SyncOracleTest, LoadsRunBesideTheStoresOfTheIterationBefore) {
 }
 
 namespace {
+constexpr const char *kByTurns = R"(
+!V = !pto.tile_buf<vec, 16x64xf32>
+!P = !pto.partition_tensor_view<16x64xf32>
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @f(%x: !P, %y: !P, %n: index, %c: i1) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a0 = arith.constant 0 : i64
+    %a1 = arith.constant 4096 : i64
+    %ping = pto.alloc_tile addr = %a0 : !V
+    %pong = pto.alloc_tile addr = %a1 : !V
+    scf.for %i = %c0 to %n step %c1 {
+      FIRST
+      pto.tload ins(%x : !P) outs(%ping : !V)
+      pto.texp ins(%ping : !V) outs(%ping : !V)
+      pto.tstore ins(%ping : !V) outs(%y : !P)
+      SECOND
+      pto.tload ins(%x : !P) outs(%pong : !V)
+      pto.texp ins(%pong : !V) outs(%pong : !V)
+      pto.tstore ins(%pong : !V) outs(%y : !P)
+      LAST
+    }
+    return
+  }
+})";
+} // namespace
+
+// Two tiles by turns, in one body or in two branches: a load waits for the store of its own tile,
+// not for that of the other, which comes after it or in an iteration of its own.
+TEST(SyncOracleTest, TilesByTurnsWaitForThemselves) {
+  for (bool inBranches : {false, true}) {
+    std::string text = kByTurns;
+    auto replace = [&](StringRef from, const char *to) {
+      text.replace(text.find(from), from.size(), inBranches ? to : "");
+    };
+    replace("FIRST", "scf.if %c {");
+    replace("SECOND", "} else {");
+    replace("LAST", "}");
+    Program program(text);
+    ASSERT_TRUE(program.assembled);
+    auto function = *program.module->getOps<func::FuncOp>().begin();
+    SmallVector<Operation *> loads, stores;
+    function.walk([&](Operation *op) {
+      if (isa<TLoadOp>(op))
+        loads.push_back(op);
+      else if (isa<TStoreOp>(op))
+        stores.push_back(op);
+    });
+    ASSERT_EQ(loads.size(), 2u);
+    for (unsigned own : {0u, 1u}) {
+      EXPECT_FALSE(oracle::mayRunBeside(function, stores[own], loads[own]));
+      EXPECT_TRUE(oracle::mayRunBeside(function, stores[1 - own], loads[own])) << inBranches << own;
+    }
+    EXPECT_EQ(oracle::findHazard(function, {}), "");
+  }
+}
+
+namespace {
 // A loop with two tiles, a branch, and an accumulator that is read behind it.
 constexpr const char *kLoop = R"(
 !V = !pto.tile_buf<vec, 16x64xf32>

@@ -686,7 +686,8 @@ private:
     std::optional<unsigned> event =
         freeEvent(from, to, tried, state, frames[frame].places.back().queues.known[from],
                   frames[frame].places.back().spans);
-    if (!event)
+    // One stays for orders that are set and waited for in each iteration.
+    if (!event || std::popcount(tried) + 1 >= static_cast<int>(kEvents))
       return false;
     auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
     auto id = static_cast<EVENT>(*event);
