@@ -88,6 +88,16 @@ class Client:
         return code
 
 
+def marked(text: str, item: dict) -> str:
+    """The text that a range covers; columns count UTF-16 units."""
+    lines = [line.encode("utf-16-le") for line in text.split("\n")]
+    start, end = item["range"]["start"], item["range"]["end"]
+    covered = lines[start["line"] : end["line"] + 1]
+    covered[-1] = covered[-1][: 2 * end["character"]]
+    covered[0] = covered[0][2 * start["character"] :]
+    return b"\n\0".join(covered).decode("utf-16-le")
+
+
 @pytest.fixture
 def client():
     client = Client()
@@ -109,7 +119,7 @@ def test_errors_come_while_typing(client):
     )
     (error,) = client.diagnostics()
     assert "'pto.tadd' op operand 'dst' must be a tile" in error["message"]
-    assert error["range"]["start"]["line"] == 3
+    assert marked(wrong, error) == "pto.tadd ins(%a, %b : !V, !V) outs(%t : f32)"
 
 
 def test_rules_are_checked(client):
@@ -119,6 +129,83 @@ def test_rules_are_checked(client):
         .replace("func.func @kernel", "!H = !pto.tile_buf<vec, 16x64xf16>\nfunc.func @kernel")
     )
     assert "element types of 'src0' and 'src1' must be equal" in error["message"]
+
+
+TILES = "!V = !pto.tile_buf<vec, 16x64xf32>\n!H = !pto.tile_buf<vec, 16x64xf16>\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "covered"),
+    [
+        # An op reaches from its name to its last type; what stands behind does not count.
+        ("pto.tadd ins(%a, %b : !V, !H) outs(%a : !V) // sum", None),
+        ("pto.tadd ins(%a, %b : !V, !H)\n      outs(%a : !V)", None),
+        ('%s = "pto.tadd"(%a, %b, %a) : (!V, !H, !V) -> ()', "%s"),
+        ('pto.tabs ins(%a : !V) outs(%b : !H) {speed = "ü"}', None),
+        # A token.
+        ("pto.tadd ins(%a, %unknown : !V, !V) outs(%a : !V)", "%unknown"),
+        ("pto.barrier <PIPE_NO>", "PIPE_NO"),
+        ("pto.tadd ins(%a, %b : !V, !Missing) outs(%a : !V)", "!Missing"),
+        # An op with a body ends where the body opens.
+        ("scf.for %i = %c0 to %c0 step %c0 {\n    }", "scf.for %i = %c0 to %c0 step %c0"),
+    ],
+)
+def test_errors_cover_what_is_wrong(client, body, covered):
+    text = f"""{TILES}func.func @f(%a: !V, %b: !H) {{
+    %c0 = arith.constant 0 : index
+    {body}
+    return
+}}
+"""
+    error = client.open(text)[0]
+    assert marked(text, error) == (covered or body.partition(" //")[0]), error["message"]
+
+
+FIFO = """!A = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!V = !pto.tile_buf<vec, 16x16xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %a = arith.constant 0 : i64
+    %z = arith.constant 0 : i32
+    %b = pto.import_reserved_buffer {name = "q", peer_func = @vector} -> i32
+    pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true}
+      (c2v_consumer_buf = %b : i32, v2c_consumer_buf = %z : i32)
+    %t = pto.alloc_tile addr = %a : !A
+    pto.tpush_to_aiv(%t : !A) {split = 0}
+    return
+  }
+  func.func @vector() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %z = arith.constant 0 : i32
+    %b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = false, base = 0} -> i32
+    pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024, nosplit = true}
+      (c2v_consumer_buf = %b : i32, v2c_consumer_buf = %z : i32)
+    %t = pto.tpop_from_aic {split = 0} -> !V
+    pto.tfree_from_aic {split = 0}
+    return
+  }
+}
+"""
+
+
+def test_fifos_and_addresses(client):
+    """A file of level3 with a FIFO: nothing is wrong with it, and everything in it is found."""
+    assert client.open(FIFO) == []
+    for op, words in (
+        ("pto.aic_initialize_pipe", "The cube core joins a FIFO."),
+        ("pto.tpush_to_aiv", "Send a tile from the cube core to the vector cores."),
+        ("pto.alloc_tile", "`addr` is its byte address"),
+    ):
+        assert words in client.at("textDocument/hover", FIFO, op)["contents"]["value"]
+    for word, line in (("@vector} ->", 13), ("%t : !A) {split", 9), ("%b : i32, v2c", 6)):
+        (place,) = client.at("textDocument/definition", FIFO, word)
+        assert place["range"]["start"]["line"] == line
+    (module,) = client.ask("textDocument/documentSymbol", textDocument={"uri": URI})
+    assert [(f["name"], f["range"]["start"]["line"]) for f in module["children"]] == [
+        ("cube", 3),
+        ("vector", 13),
+    ]
+    (error,) = client.open(FIFO.replace("slot_size = 1024, nosplit", "slot_size = 0, nosplit", 1))
+    assert marked(FIFO, error).startswith("pto.aic_initialize_pipe {dir_mask = 1")
 
 
 def test_the_assembler_is_asked_too(client):
@@ -206,7 +293,7 @@ def test_parts_of_a_file_are_modules_of_their_own(client):
         (
             ("func.call @helper() : () -> ()\n    return", "func.call @other(%x) : (!X) -> ()"),
             13,
-            30,
+            28,
             "the alias 'X' is not defined",
         ),
         (

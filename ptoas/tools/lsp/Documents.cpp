@@ -1,6 +1,7 @@
 //===- Documents.cpp - open texts, and what the assembler says of them -----===//
 #include "Documents.h"
 #include "PlainWords.h"
+#include "TextRanges.h"
 #include "mlir/IR/Diagnostics.h"
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Driver/Assembler.h"
@@ -44,16 +45,12 @@ std::optional<std::string> Documents::text(llvm::StringRef uri) const {
   return known == texts_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// A place in the text; the first line when the location is one of another file.
-static json::Object rangeOf(mlir::Location loc, llvm::StringRef name, unsigned length) {
-  int64_t line = 0, column = 0;
-  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(loc);
-  if (place && place.getFilename() == name) {
-    line = std::max<int64_t>(place.getLine(), 1) - 1;
-    column = std::max<int64_t>(place.getColumn(), 1) - 1;
-  }
-  auto position = [&](int64_t at) { return json::Object{{"line", line}, {"character", at}}; };
-  return json::Object{{"start", position(column)}, {"end", position(column + length)}};
+// What stands at a place; the first line when the location is one of another file.
+static json::Object rangeOf(mlir::Location loc, llvm::StringRef name,
+                            const ptoas::TextRanges &ranges, llvm::StringRef message) {
+  auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
+  bool here = place && place.getFilename() == name;
+  return ranges.at(here ? place.getLine() : 1, here ? place.getColumn() : 1, message);
 }
 
 // What the assembler says of one module.
@@ -63,6 +60,7 @@ static void checkModuleText(llvm::StringRef text, llvm::StringRef uri, json::Arr
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   context.allowUnregisteredDialects();
+  ptoas::TextRanges ranges(text);
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
     // Numbers of the protocol: error, warning, information.
     int severity = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error     ? 1
@@ -71,9 +69,11 @@ static void checkModuleText(llvm::StringRef text, llvm::StringRef uri, json::Arr
     json::Array notes;
     for (mlir::Diagnostic &note : diagnostic.getNotes())
       notes.push_back(json::Object{
-          {"location", json::Object{{"uri", uri}, {"range", rangeOf(note.getLocation(), uri, 1)}}},
+          {"location",
+           json::Object{{"uri", uri},
+                        {"range", rangeOf(note.getLocation(), uri, ranges, note.str())}}},
           {"message", note.str()}});
-    json::Object item{{"range", rangeOf(diagnostic.getLocation(), uri, 1)},
+    json::Object item{{"range", rangeOf(diagnostic.getLocation(), uri, ranges, diagnostic.str())},
                       {"severity", severity},
                       {"source", "ptoas"},
                       {"message", json::fixUTF8(diagnostic.str())}};
