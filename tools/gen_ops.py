@@ -5,6 +5,7 @@ nothing and fails when the file is not what the records give."""
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -36,6 +37,9 @@ DERIVED = {
     "partition_view",
     "multi_tile_get",
 }
+# What a number of Python becomes where an operand of such a record stands; `v` takes values only.
+NUMBERS = {"index": "i", "i64": "a", "i32": "w", "i1": "b", "f32": "f", "element": "s"}
+BUILTIN = {"Index": "index", "I64": "i64", "I32": "i32", "I1": "i1", "F32": "f32"}
 KINDS = {
     "PTO_IntAttr": ("int", "int"),
     "BoolAttr": ("bool", "bool"),
@@ -48,8 +52,8 @@ KINDS = {
 HEADER = '''"""A function for each op of the `pto` dialect, written from the op records by tools/gen_ops.py; do not edit.
 
 Operands stand in the order of the record, optional ones and attributes are named. Tiles and views are values;
-a Python number is a constant of type `index`, `i64` for an address, or the element type of the op's tile where
-the op takes a scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
+a Python number is a constant of the type that the op's record names: `index`, `i32`, `i64`, or the element type of
+the op's tile. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
 which gives its results. docs/isa has a page for each op.
 """
 
@@ -74,7 +78,7 @@ class Argument:
     parameter: str
     count: str = ""  # "", "optional", "several"
     kind: str = (
-        "v"  # of an operand: v, i, s; of an attribute: see KINDS, or the mnemonic of its enum
+        "v"  # of an operand: see NUMBERS; of an attribute: see KINDS, or the mnemonic of its enum
     )
     hint: str = "Value"
     default: str | None = None  # an attribute's, in words
@@ -90,7 +94,7 @@ def enum_class(record: dict, records: gen_isa.Records) -> str:
     return records.get(record["enum"])["className"]
 
 
-def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> Argument:
+def argument(records: gen_isa.Records, reference: dict, name: str) -> Argument:
     found = Argument(name, python_name(name))
     if attribute := records.attribute(reference):
         found.is_attribute = True
@@ -106,15 +110,8 @@ def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> 
         return found
     record, found.count = records.constraint(reference)
     base = records.get(record["baseType"]) if record.get("baseType") else record
-    if base["!name"] == "Index":
-        found.kind = "i"
-    elif base["!name"] == "I64":
-        found.kind = "a"
-    elif base["!name"] == "PTO_AnyScalar":
-        # Offsets of moves are scalars of any type in the record; only values have the tile's.
-        tile_op = "tileOperands" in op
-        offset = name.startswith(("index", "row", "col", "offset", "blockLen", "addr"))
-        found.kind = "s" if tile_op and not offset else "i"
+    if literal := base.get("literal") or BUILTIN.get(base["!name"]):
+        found.kind = NUMBERS[literal]
     if found.kind != "v":
         found.hint = "Scalar"
     return found
@@ -123,7 +120,21 @@ def argument(records: gen_isa.Records, op: dict, reference: dict, name: str) -> 
 def arguments_of(records: gen_isa.Records, mnemonic: str) -> list[Argument]:
     """Operands and attributes of an op, in the order of its record."""
     op = records.ops[mnemonic]
-    return [argument(records, op, r, n) for r, n in op["arguments"]["args"]]
+    return [argument(records, r, n) for r, n in op["arguments"]["args"]]
+
+
+def element_of(records: gen_isa.Records, op: dict, operands: list[Argument]) -> str | None:
+    """The operand whose element type a number takes, for ops with scalars of such a type."""
+    scalars = {a.name for a in operands if a.kind == "s"}
+    if not scalars:
+        return None
+    for reference in op.get("tileRules", ()):
+        # {RuleKind::ScalarIsElem, RuleArch::Both, "scalar src"}
+        rule = re.fullmatch(r'{RuleKind::(\w+), .*, "(.*)"}', records.get(reference)["init"])
+        if rule[1] == "ScalarIsElem":
+            return rule[2].split()[1]
+    values = [a.name for a in operands if a.kind == "v" and not a.count]
+    return next((n for n in ("src", "dst", "ptr", "array") if n in values), None)
 
 
 def function(records: gen_isa.Records, mnemonic: str) -> str:
@@ -171,6 +182,8 @@ def function(records: gen_isa.Records, mnemonic: str) -> str:
         f"segments={'AttrSizedOperandSegments' in traits}",
         f"results=[{', '.join(results)}]",
     ]
+    if element := element_of(records, op, operands):
+        call.append(f"element={python_name(element)}")
     lines = [f"def {python_name(mnemonic)}({', '.join(parameters)}) -> {returned}:"]
     text = op["summary"].rstrip(".") + "."
     if (equation := records.equation(op)) and equation != op["summary"]:

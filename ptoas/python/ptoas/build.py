@@ -423,13 +423,6 @@ def yield_(*values: Value) -> None:
 Scalar = Value | int | float
 
 
-def _element_of(operands: Sequence[Any]) -> str | None:
-    for operand in operands:
-        if isinstance(operand, Value) and operand.type.startswith("!pto.tile_buf"):
-            return operand.element
-    return None
-
-
 def _result_type(name: str, groups: Sequence[list[Value]]) -> str | None:
     """The type of a result that its operands decide."""
     first = groups[0][0] if groups and groups[0] else None
@@ -454,12 +447,16 @@ def _build_op(
     segments: bool,
     results: Sequence[str | None],
     regions: int = 0,
+    element: Value | None = None,
 ) -> tuple[int, list[Value]]:
-    """`kinds`: a letter per group: i(ndex), a(ddress, i64), s(calar of the tile's element type),
-    v(alue)."""
+    """`kinds`: a letter per group, what a number becomes: i(ndex), a(ddress, i64), w(ord, i32), b(ool), f(32),
+    s(calar of the element type of `element`); v(alue) takes none."""
     builder = _builder()
     given = [list(g) if isinstance(g, (list, tuple)) else [] if g is None else [g] for g in groups]
-    numbers = {"i": "index", "a": "i64", "s": _element_of([v for group in given for v in group])}
+    numbers = {"i": "index", "a": "i64", "w": "i32", "b": "i1", "f": "f32"}
+    if isinstance(element, Value):
+        # Scalars have no sign in their type.
+        numbers["s"] = re.sub(r"^ui", "i", element.element)
 
     def as_value(value: Value | float, kind: str) -> Value:
         if isinstance(value, Value):

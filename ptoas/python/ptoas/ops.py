@@ -1,8 +1,8 @@
 """A function for each op of the `pto` dialect, written from the op records by tools/gen_ops.py; do not edit.
 
 Operands stand in the order of the record, optional ones and attributes are named. Tiles and views are values;
-a Python number is a constant of type `index`, `i64` for an address, or the element type of the op's tile where
-the op takes a scalar. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
+a Python number is a constant of the type that the op's record names: `index`, `i32`, `i64`, or the element type of
+the op's tile. Enums are members of `ptoas.RoundMode` and so on, or their words. An op with a body is the head of a `with`,
 which gives its results. docs/isa has a page for each op.
 """
 
@@ -30,7 +30,7 @@ def load_scalar(ptr: Value, offset: Scalar, *, result: str | None = None) -> Val
 
 def store_scalar(value: Scalar, ptr: Value, offset: Scalar) -> None:
     """Write one element of global memory. ptr[offset] = value. Queue: S. Architectures: A2/A3, A5."""
-    _build_op("pto.store_scalar", groups=[value, ptr, offset], kinds="ivi", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.store_scalar", groups=[value, ptr, offset], kinds="svi", attributes={}, segments=False, results=[], element=ptr)[1]
 
 
 def ptrtoint(ptr: Value, result: str) -> Value:
@@ -143,9 +143,9 @@ def tassign(source: Value, addr: Scalar, result: str) -> Value:
 
 
 def tload(src: Value, dst: Value, *, padValue: Scalar | None = None, leftPaddingNum: Scalar | None = None, rightPaddingNum: Scalar | None = None, initCondition: Scalar | None = None, padMode: ptoas.PadMode | str | None = None, initOutBuffer: bool | None = None) -> None:
-    """Copy a window of global memory into a tile. dst[i, j] = src[i, j]; the rest of dst is padded as its type or
-    pad_mode says. Queue: MTE2. Architectures: A2/A3, A5."""
-    _build_op("pto.tload", groups=[src, dst, padValue, leftPaddingNum, rightPaddingNum, initCondition], kinds="vvssss", attributes={"padMode": ("padmode", padMode), "initOutBuffer": ("unit", initOutBuffer)}, segments=True, results=[])[1]
+    """Copy a window of global memory into a tile. dst[i, j] = src[i, j]; the rest of dst is padded as its type
+    (pad=) says. Queue: MTE2. Architectures: A2/A3, A5."""
+    _build_op("pto.tload", groups=[src, dst, padValue, leftPaddingNum, rightPaddingNum, initCondition], kinds="vvsiib", attributes={"padMode": ("padmode", padMode), "initOutBuffer": ("unit", initOutBuffer)}, segments=True, results=[], element=src)[1]
 
 
 def tprefetch(src: Value, dst: Value) -> None:
@@ -158,7 +158,7 @@ def tstore(src: Value, dst: Value, *, fp: Value | None = None, preQuantScalar: S
     """Copy the valid part of a tile into a window of global memory. dst[i, j] = relu(scale * src[i, j]), or dst[i,
     j] += … with atomic_add, for valid (i, j). Queue: FIX from acc, else MTE3. Architectures: A2/A3, A5.
     Defaults: `stPhase`: unspecified, `atomicType`: atomic_none, `reluPreMode`: no_relu."""
-    _build_op("pto.tstore", groups=[src, fp, preQuantScalar, dst], kinds="vvsv", attributes={"stPhase": ("st_phase", stPhase), "atomicType": ("atomic_type", atomicType), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
+    _build_op("pto.tstore", groups=[src, fp, preQuantScalar, dst], kinds="vvav", attributes={"stPhase": ("st_phase", stPhase), "atomicType": ("atomic_type", atomicType), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
 
 
 def tstore_fp(src: Value, fp: Value, dst: Value) -> None:
@@ -170,7 +170,7 @@ def tstore_fp(src: Value, fp: Value, dst: Value) -> None:
 def tmov(src: Value, dst: Value, *, fp: Value | None = None, preQuantScalar: Scalar | None = None, accToVecMode: ptoas.AccToVecMode | str | None = None, reluPreMode: ptoas.ReluPreMode | str | None = None, grpAxis: ptoas.MxGroupAxis | str | None = None) -> None:
     """Move a tile between memory spaces. dst[i, j] = relu(scale * src[i, j]). Queue: MTE1 from mat, FIX from acc,
     MTE3 from vec to mat, else V. Architectures: A2/A3, A5. Defaults: `reluPreMode`: no_relu."""
-    _build_op("pto.tmov", groups=[src, fp, preQuantScalar, dst], kinds="vvsv", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "reluPreMode": ("relu_pre_mode", reluPreMode), "grpAxis": ("mx_group_axis", grpAxis)}, segments=True, results=[])[1]
+    _build_op("pto.tmov", groups=[src, fp, preQuantScalar, dst], kinds="vvav", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "reluPreMode": ("relu_pre_mode", reluPreMode), "grpAxis": ("mx_group_axis", grpAxis)}, segments=True, results=[])[1]
 
 
 def tmov_fp(src: Value, fp: Value, dst: Value) -> None:
@@ -182,14 +182,14 @@ def tmov_fp(src: Value, fp: Value, dst: Value) -> None:
 def textract(src: Value, row: Scalar, col: Scalar, dst: Value, *, fp: Value | None = None, preQuantScalar: Scalar | None = None, accToVecMode: ptoas.AccToVecMode | str | None = None, reluPreMode: ptoas.ReluPreMode | str | None = None) -> None:
     """Copy the window of a tile that starts at (row, col). dst[i, j] = src[row + i, col + j]. Queue: MTE1 from mat,
     FIX from acc or to mat, else V. Architectures: A2/A3, A5. Defaults: `reluPreMode`: no_relu."""
-    _build_op("pto.textract", groups=[src, row, col, fp, preQuantScalar, dst], kinds="viivsv", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
+    _build_op("pto.textract", groups=[src, row, col, fp, preQuantScalar, dst], kinds="viivav", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
 
 
 def tinsert(src: Value, row: Scalar, col: Scalar, dst: Value, *, fp: Value | None = None, preQuantScalar: Scalar | None = None, accToVecMode: ptoas.AccToVecMode | str | None = None, tinsertMode: ptoas.TInsertMode | str | None = None, reluPreMode: ptoas.ReluPreMode | str | None = None) -> None:
     """Copy a tile into the window of another that starts at (row, col). dst[row + i, col + j] = src[i, j]. Queue:
     FIX from acc, MTE3 from vec to mat, V from vec to vec. Architectures: A2/A3, A5. Defaults: `reluPreMode`:
     no_relu."""
-    _build_op("pto.tinsert", groups=[src, row, col, fp, preQuantScalar, dst], kinds="viivsv", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "tinsertMode": ("tinsert_mode", tinsertMode), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
+    _build_op("pto.tinsert", groups=[src, row, col, fp, preQuantScalar, dst], kinds="viivav", attributes={"accToVecMode": ("acc_to_vec_mode", accToVecMode), "tinsertMode": ("tinsert_mode", tinsertMode), "reluPreMode": ("relu_pre_mode", reluPreMode)}, segments=True, results=[])[1]
 
 
 def textract_fp(src: Value, fp: Value, row: Scalar, col: Scalar, dst: Value) -> None:
@@ -451,97 +451,97 @@ def tpartargmin(src0: Value, src1: Value, idx0: Value, idx1: Value, dst: Value, 
 
 def tadds(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src + scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tadds", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tadds", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tsubs(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src - scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tsubs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tsubs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tmuls(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src * scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tmuls", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tmuls", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tdivs(src: Value, scalar: Scalar, dst: Value, *, scalarFirst: bool | None = None, precisionType: ptoas.DivPrecision | str | None = None) -> None:
     """dst = src / scalar, or scalar / src when the scalar stands first. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tdivs", groups=[src, scalar, dst], kinds="vsv", attributes={"scalarFirst": ("unit", scalarFirst), "precisionType": ("div_precision", precisionType)}, segments=False, results=[])[1]
+    _build_op("pto.tdivs", groups=[src, scalar, dst], kinds="vsv", attributes={"scalarFirst": ("unit", scalarFirst), "precisionType": ("div_precision", precisionType)}, segments=False, results=[], element=src)[1]
 
 
 def tmaxs(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = max(src, scalar). Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tmaxs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tmaxs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tmins(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = min(src, scalar). Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tmins", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tmins", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def trems(src: Value, scalar: Scalar, dst: Value, *, tmp: Value | None = None, precisionType: ptoas.RemPrecision | str | None = None) -> None:
     """dst = src - floor(src / scalar) * scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.trems", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={"precisionType": ("rem_precision", precisionType)}, segments=False, results=[])[1]
+    _build_op("pto.trems", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={"precisionType": ("rem_precision", precisionType)}, segments=False, results=[], element=src)[1]
 
 
 def tfmods(src: Value, scalar: Scalar, dst: Value, *, precisionType: ptoas.FmodPrecision | str | None = None) -> None:
     """dst = src - trunc(src / scalar) * scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tfmods", groups=[src, scalar, dst], kinds="vsv", attributes={"precisionType": ("fmod_precision", precisionType)}, segments=False, results=[])[1]
+    _build_op("pto.tfmods", groups=[src, scalar, dst], kinds="vsv", attributes={"precisionType": ("fmod_precision", precisionType)}, segments=False, results=[], element=src)[1]
 
 
 def tpows(src: Value, scalar: Scalar, dst: Value, *, tmp: Value | None = None, precisionType: ptoas.PowPrecision | str | None = None) -> None:
     """dst = src to the power of scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tpows", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={"precisionType": ("pow_precision", precisionType)}, segments=False, results=[])[1]
+    _build_op("pto.tpows", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={"precisionType": ("pow_precision", precisionType)}, segments=False, results=[], element=src)[1]
 
 
 def tands(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src & scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tands", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tands", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tors(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src | scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tors", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tors", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def txors(src: Value, scalar: Scalar, dst: Value, *, tmp: Value | None = None) -> None:
     """dst = src ^ scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.txors", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.txors", groups=[src, scalar, tmp, dst], kinds="vsvv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tshls(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src << scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tshls", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tshls", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tshrs(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src >> scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tshrs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tshrs", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tlrelu(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst = src where positive, else src * scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tlrelu", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tlrelu", groups=[src, scalar, dst], kinds="vfv", attributes={}, segments=False, results=[])[1]
 
 
 def taddsc(src0: Value, scalar: Scalar, src1: Value, dst: Value) -> None:
     """dst = src0 + scalar + src1. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.taddsc", groups=[src0, scalar, src1, dst], kinds="vsvv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.taddsc", groups=[src0, scalar, src1, dst], kinds="vsvv", attributes={}, segments=False, results=[], element=src0)[1]
 
 
 def tsubsc(src0: Value, scalar: Scalar, src1: Value, dst: Value) -> None:
     """dst = src0 - scalar + src1. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tsubsc", groups=[src0, scalar, src1, dst], kinds="vsvv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tsubsc", groups=[src0, scalar, src1, dst], kinds="vsvv", attributes={}, segments=False, results=[], element=src0)[1]
 
 
 def taxpy(src: Value, scalar: Scalar, dst: Value) -> None:
     """dst += src * scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.taxpy", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.taxpy", groups=[src, scalar, dst], kinds="vsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def texpands(scalar: Scalar, dst: Value) -> None:
     """Fill a tile with a scalar. dst[i, j] = scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.texpands", groups=[scalar, dst], kinds="sv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.texpands", groups=[scalar, dst], kinds="sv", attributes={}, segments=False, results=[], element=dst)[1]
 
 
 def tabs(src: Value, dst: Value) -> None:
@@ -604,7 +604,7 @@ def tcmp(src0: Value, src1: Value, dst: Value, *, cmpMode: ptoas.CmpMode | str |
 def tcmps(src: Value, scalar: Scalar, dst: Value, *, cmpMode: ptoas.CmpMode | str | None = None) -> None:
     """Packed mask of src cmp scalar. bit j of dst[i, :] = src[i, j] cmp scalar. Queue: V. Architectures: A2/A3, A5.
     Defaults: `cmpMode`: eq."""
-    _build_op("pto.tcmps", groups=[src, scalar, dst], kinds="vsv", attributes={"cmpMode": ("cmp", cmpMode)}, segments=False, results=[])[1]
+    _build_op("pto.tcmps", groups=[src, scalar, dst], kinds="vsv", attributes={"cmpMode": ("cmp", cmpMode)}, segments=False, results=[], element=src)[1]
 
 
 def tsel(mask: Value, src0: Value, src1: Value, dst: Value, *, tmp: Value | None = None) -> None:
@@ -614,25 +614,25 @@ def tsel(mask: Value, src0: Value, src1: Value, dst: Value, *, tmp: Value | None
 
 def tsels(mask: Value, src: Value, scalar: Scalar, dst: Value, *, tmp: Value | None = None) -> None:
     """dst = src where the mask is set, else scalar. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tsels", groups=[mask, src, tmp, scalar, dst], kinds="vvvsv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tsels", groups=[mask, src, tmp, scalar, dst], kinds="vvvsv", attributes={}, segments=False, results=[], element=src)[1]
 
 
 def tci(start: Scalar, dst: Value, *, tmp: Value | None = None, descending: bool | None = None) -> None:
     """Count up (or down) from start along the row. dst[0, j] = start + j, or start - j when descending. Queue: S.
     Architectures: A2/A3, A5. Defaults: `descending`: false."""
-    _build_op("pto.tci", groups=[start, tmp, dst], kinds="svv", attributes={"descending": ("bool", descending)}, segments=False, results=[])[1]
+    _build_op("pto.tci", groups=[start, tmp, dst], kinds="svv", attributes={"descending": ("bool", descending)}, segments=False, results=[], element=dst)[1]
 
 
 def ttri(diagonal: Scalar, dst: Value, *, upperOrLower: int | None = None) -> None:
     """Ones below (0) or above (1) a diagonal, zeros elsewhere. dst[i, j] = 1 if j <= i + diagonal (lower) or j >= i
     + diagonal (upper), else 0. Queue: V. Architectures: A2/A3, A5. Defaults: `upperOrLower`: 0."""
-    _build_op("pto.ttri", groups=[diagonal, dst], kinds="sv", attributes={"upperOrLower": ("int", upperOrLower)}, segments=False, results=[])[1]
+    _build_op("pto.ttri", groups=[diagonal, dst], kinds="wv", attributes={"upperOrLower": ("int", upperOrLower)}, segments=False, results=[])[1]
 
 
 def trandom(key0: Scalar, key1: Scalar, counter0: Scalar, counter1: Scalar, counter2: Scalar, counter3: Scalar, dst: Value, *, rounds: int | None = None) -> None:
     """Counter-based random bits. dst = philox(key, counter + i, rounds). Queue: V. Architectures: A5. Defaults:
     `rounds`: 10."""
-    _build_op("pto.trandom", groups=[key0, key1, counter0, counter1, counter2, counter3, dst], kinds="ssssssv", attributes={"rounds": ("int", rounds)}, segments=False, results=[])[1]
+    _build_op("pto.trandom", groups=[key0, key1, counter0, counter1, counter2, counter3, dst], kinds="wwwwwwv", attributes={"rounds": ("int", rounds)}, segments=False, results=[])[1]
 
 
 def thistogram(src: Value, indices: Value, dst: Value, *, isMSB: bool | None = None, byte: int | None = None) -> None:
@@ -789,7 +789,7 @@ def tgather(src: Value, dst: Value, *, indices: Value | None = None, kValue: Sca
     """Collect elements by index, by mask pattern, or by comparison. dst[i, j] = src.flat[indices[i, j]]; with
     maskPattern the marked elements of each group, packed; with a value the positions that compare true,
     packed. Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tgather", groups=[src, indices, kValue, tmp, dst, cdst], kinds="vvsvvv", attributes={"maskPattern": ("mask_pattern", maskPattern), "axis": ("str", axis), "cmpMode": ("cmp", cmpMode), "offset": ("int", offset)}, segments=True, results=[])[1]
+    _build_op("pto.tgather", groups=[src, indices, kValue, tmp, dst, cdst], kinds="vvsvvv", attributes={"maskPattern": ("mask_pattern", maskPattern), "axis": ("str", axis), "cmpMode": ("cmp", cmpMode), "offset": ("int", offset)}, segments=True, results=[], element=src)[1]
 
 
 def tgatherb(src: Value, offsets: Value, dst: Value) -> None:
@@ -814,7 +814,7 @@ def tsort32(src: Value, indices: Value, dst: Value, *, tmp: Value | None = None)
 def tmrgsort(srcs: Sequence[Value], dst: Value, *, blockLen: Scalar | None = None, tmp: Value | None = None, executed: Value | None = None, exhausted: bool | None = None, no_tmp: bool | None = None) -> None:
     """Merge sorted runs of one row, or two to four sorted lists. dst = the pairs of all lists in falling order.
     Queue: V. Architectures: A2/A3, A5."""
-    _build_op("pto.tmrgsort", groups=[srcs, blockLen, tmp, dst, executed], kinds="vivvv", attributes={"exhausted": ("bool", exhausted), "no_tmp": ("unit", no_tmp)}, segments=True, results=[])[1]
+    _build_op("pto.tmrgsort", groups=[srcs, blockLen, tmp, dst, executed], kinds="vwvvv", attributes={"exhausted": ("bool", exhausted), "no_tmp": ("unit", no_tmp)}, segments=True, results=[])[1]
 
 
 def tquant(src: Value, fp: Value, dst: Value, quant_type: ptoas.QuantType | str, *, offset: Value | None = None, tmp: Value | None = None) -> None:
@@ -836,7 +836,7 @@ def tdequant(src: Value, scale: Value, offset: Value, dst: Value) -> None:
 
 def tsetval(offset: Scalar, value: Scalar, dst: Value) -> None:
     """Write one element of a tile by its linear index. dst.flat[offset] = value. Queue: S. Architectures: A2/A3, A5."""
-    _build_op("pto.tsetval", groups=[offset, value, dst], kinds="isv", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.tsetval", groups=[offset, value, dst], kinds="isv", attributes={}, segments=False, results=[], element=dst)[1]
 
 
 def tgetval(src: Value, offset: Scalar, *, result: str | None = None) -> Value:
@@ -869,9 +869,9 @@ def tprint(src: Value, *, printFormat: ptoas.PrintFormat | str | None = None) ->
     _build_op("pto.tprint", groups=[src], kinds="v", attributes={"printFormat": ("print_format", printFormat)}, segments=False, results=[])[1]
 
 
-def print_(format: str, *, value: Scalar | None = None) -> None:
+def print_(format: str, *, value: Value | None = None) -> None:
     """Print a scalar through a format string. Queue: S. Architectures: A2/A3, A5."""
-    _build_op("pto.print", groups=[value], kinds="i", attributes={"format": ("str", format)}, segments=False, results=[])[1]
+    _build_op("pto.print", groups=[value], kinds="v", attributes={"format": ("str", format)}, segments=False, results=[])[1]
 
 
 def trap() -> None:
@@ -891,7 +891,7 @@ def local_array_get(array: Value, indices: Sequence[Scalar], *, result: str | No
 
 def local_array_set(array: Value, indices: Sequence[Scalar], value: Scalar) -> None:
     """Write an element of a local array. array[indices] = value. Queue: S. Architectures: A2/A3, A5."""
-    _build_op("pto.local_array_set", groups=[array, indices, value], kinds="vii", attributes={}, segments=False, results=[])[1]
+    _build_op("pto.local_array_set", groups=[array, indices, value], kinds="vis", attributes={}, segments=False, results=[], element=array)[1]
 
 
 def declare_struct(result: str) -> Value:
@@ -1079,14 +1079,14 @@ def import_reserved_buffer(name: str, peer_func: str) -> Value:
     return _build_op("pto.import_reserved_buffer", groups=[], kinds="", attributes={"name": ("str", name), "peer_func": ("symbol", peer_func)}, segments=False, results=['i32'])[1][0]
 
 
-def aic_initialize_pipe(dir_mask: int, slot_size: int, *, id: int | None = None, slot_num: int | None = None, local_slot_num: int | None = None, nosplit: bool | None = None, acc_push_epilogue: str | None = None, gm_slot_buffer: Value | None = None, gm_slot_tensor: Value | None = None, c2v_consumer_buf: Value | None = None, v2c_consumer_buf: Value | None = None) -> None:
+def aic_initialize_pipe(dir_mask: int, slot_size: int, *, id: int | None = None, slot_num: int | None = None, local_slot_num: int | None = None, nosplit: bool | None = None, acc_push_epilogue: str | None = None, gm_slot_buffer: Value | None = None, gm_slot_tensor: Value | None = None, c2v_consumer_buf: Scalar | None = None, v2c_consumer_buf: Scalar | None = None) -> None:
     """The cube core joins a FIFO. Architectures: A2/A3, A5. Defaults: `id`: 0."""
-    _build_op("pto.aic_initialize_pipe", groups=[gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf], kinds="vvvv", attributes={"id": ("int", id), "dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "nosplit": ("bool", nosplit), "acc_push_epilogue": ("any", acc_push_epilogue)}, segments=True, results=[])[1]
+    _build_op("pto.aic_initialize_pipe", groups=[gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf], kinds="vvww", attributes={"id": ("int", id), "dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "nosplit": ("bool", nosplit), "acc_push_epilogue": ("any", acc_push_epilogue)}, segments=True, results=[])[1]
 
 
-def aiv_initialize_pipe(dir_mask: int, slot_size: int, *, id: int | None = None, slot_num: int | None = None, local_slot_num: int | None = None, nosplit: bool | None = None, acc_push_epilogue: str | None = None, gm_slot_buffer: Value | None = None, gm_slot_tensor: Value | None = None, c2v_consumer_buf: Value | None = None, v2c_consumer_buf: Value | None = None) -> None:
+def aiv_initialize_pipe(dir_mask: int, slot_size: int, *, id: int | None = None, slot_num: int | None = None, local_slot_num: int | None = None, nosplit: bool | None = None, acc_push_epilogue: str | None = None, gm_slot_buffer: Value | None = None, gm_slot_tensor: Value | None = None, c2v_consumer_buf: Scalar | None = None, v2c_consumer_buf: Scalar | None = None) -> None:
     """The vector core joins a FIFO. Architectures: A2/A3, A5. Defaults: `id`: 0."""
-    _build_op("pto.aiv_initialize_pipe", groups=[gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf], kinds="vvvv", attributes={"id": ("int", id), "dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "nosplit": ("bool", nosplit), "acc_push_epilogue": ("any", acc_push_epilogue)}, segments=True, results=[])[1]
+    _build_op("pto.aiv_initialize_pipe", groups=[gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf], kinds="vvww", attributes={"id": ("int", id), "dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "nosplit": ("bool", nosplit), "acc_push_epilogue": ("any", acc_push_epilogue)}, segments=True, results=[])[1]
 
 
 def tpush_to_aiv(tile: Value, split: int, *, id: int | None = None, aiv_subblockid: Value | None = None) -> None:
@@ -1147,14 +1147,14 @@ def set_quant_vector(scales: Value, *, id: int | None = None) -> None:
     _build_op("pto.set_quant_vector", groups=[scales], kinds="v", attributes={"id": ("int", id)}, segments=False, results=[])[1]
 
 
-def initialize_l2l_pipe(dir_mask: int, slot_size: int, slot_num: int, local_buf: Value, *, flag_base: int | None = None, nosplit: bool | None = None, peer_buf: Value | None = None) -> Value:
+def initialize_l2l_pipe(dir_mask: int, slot_size: int, slot_num: int, local_buf: Scalar, *, flag_base: int | None = None, nosplit: bool | None = None, peer_buf: Scalar | None = None) -> Value:
     """A FIFO from local memory to local memory (A5). Architectures: A5."""
-    return _build_op("pto.initialize_l2l_pipe", groups=[local_buf, peer_buf], kinds="vv", attributes={"dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "flag_base": ("int", flag_base), "nosplit": ("bool", nosplit)}, segments=False, results=['!pto.pipe'])[1][0]
+    return _build_op("pto.initialize_l2l_pipe", groups=[local_buf, peer_buf], kinds="ww", attributes={"dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "flag_base": ("int", flag_base), "nosplit": ("bool", nosplit)}, segments=False, results=['!pto.pipe'])[1][0]
 
 
-def initialize_l2g2l_pipe(dir_mask: int, slot_size: int, slot_num: int, gm_buf: Value, *, local_slot_num: int | None = None, flag_base: int | None = None, nosplit: bool | None = None, local_buf: Value | None = None, peer_buf: Value | None = None) -> Value:
+def initialize_l2g2l_pipe(dir_mask: int, slot_size: int, slot_num: int, gm_buf: Value, *, local_slot_num: int | None = None, flag_base: int | None = None, nosplit: bool | None = None, local_buf: Scalar | None = None, peer_buf: Scalar | None = None) -> Value:
     """A FIFO through global memory. Architectures: A2/A3, A5."""
-    return _build_op("pto.initialize_l2g2l_pipe", groups=[gm_buf, local_buf, peer_buf], kinds="vvv", attributes={"dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "flag_base": ("int", flag_base), "nosplit": ("bool", nosplit)}, segments=True, results=['!pto.pipe'])[1][0]
+    return _build_op("pto.initialize_l2g2l_pipe", groups=[gm_buf, local_buf, peer_buf], kinds="vww", attributes={"dir_mask": ("int", dir_mask), "slot_size": ("int", slot_size), "slot_num": ("int", slot_num), "local_slot_num": ("int", local_slot_num), "flag_base": ("int", flag_base), "nosplit": ("bool", nosplit)}, segments=True, results=['!pto.pipe'])[1][0]
 
 
 def tpush(tile: Value, pipe_handle: Value, split: int) -> None:

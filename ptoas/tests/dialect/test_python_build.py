@@ -212,6 +212,30 @@ def test_addresses_are_numbers():
     assert "arith.constant 4096 : i64" in module.finish().text()
 
 
+def test_numbers_become_what_the_record_of_the_op_says():
+    f32, f16, i8, ui32 = (
+        types.tile_buf("vec", 16, 64, element) for element in ("f32", "f16", "ui8", "ui32")
+    )
+    acc = types.tile_buf(
+        "acc", 16, 32, "f32", blayout="col_major", slayout="row_major", fractal=1024
+    )
+    mat = types.tile_buf("mat", 16, 32, "i8", blayout="col_major", slayout="row_major")
+    module = ptoas.Builder(arch="a3")
+    arguments = [types.ptr("f32"), f32, f16, i8, ui32, acc, mat]
+    with module.function("f", arguments) as (p, x, h, mask, counts, a, m):
+        pto.store_scalar(2, p, 3)  # an element of the pointer, at an index
+        pto.ttri(4, x)  # a diagonal, whatever the elements are
+        pto.tsels(mask, x, 5, x, tmp=x)  # an element of src, not of the mask
+        pto.tlrelu(h, 0.5, h)  # a slope is f32
+        pto.tci(6, counts)  # the scalar has no sign
+        pto.tmov(a, m, preQuantScalar=7)
+    text = module.finish().text()
+    for constant in ("2.0", "5.0"):
+        assert f"arith.constant {float(constant):.6e} : f32" in text
+    for constant in ("3 : index", "4 : i32", "5.000000e-01 : f32", "6 : i32", "7 : i64"):
+        assert f"arith.constant {constant}" in text, constant
+
+
 def test_loops_branches_and_scalars():
     module = ptoas.Builder()
     with module.function("f", ["index", "i32", "f32"], ["i32"]) as (n, i, x):

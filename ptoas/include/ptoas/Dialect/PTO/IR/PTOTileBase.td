@@ -81,11 +81,12 @@ class InOut<string n = "dst", PTO_Elems e = E_Any, string s = SpVec> : PTO_Opnd<
 class ViewIn<string n> : PTO_Opnd<n, PTO_AnyView, "View", "Ins", "Read", E_Any, SpAny>;
 class ViewOut<string n = "dst"> : PTO_Opnd<n, PTO_AnyView, "View", "Outs", "Write", E_Any, SpAny>;
 class ViewInOut<string n = "dst"> : PTO_Opnd<n, PTO_AnyView, "View", "Outs", "ReadWrite", E_Any, SpAny>;
-class Sc<string n, PTO_Elems e = E_Any> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Ins", "None", e, SpAny>;
-class OptSc<string n, PTO_Elems e = E_Any> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Ins", "None", e, SpAny, 1>;
-class Idx<string n> : PTO_Opnd<n, PTO_AnyScalar, "Index", "Ins", "None", E_Any, SpAny>;
+class Sc<string n, PTO_Elems e = E_Any, Type t = PTO_ElementNumber> : PTO_Opnd<n, t, "Scalar", "Ins", "None", e, SpAny>;
+class OptSc<string n, Type t = PTO_ElementNumber, PTO_Elems e = E_Any> : PTO_Opnd<n, t, "Scalar", "Ins", "None", e, SpAny, 1>;
+class Word<string n> : Sc<n, E_Any, PTO_I32Number>;
+class Idx<string n> : PTO_Opnd<n, PTO_IndexNumber, "Index", "Ins", "None", E_Any, SpAny>;
 class OptVecOut<string n> : PTO_Opnd<n, VectorOfLengthAndType<[4], [I16]>, "Vector", "Outs", "None", E_Any, SpAny, 1>;
-class OptClause<string n> : PTO_Opnd<n, PTO_AnyScalar, "Scalar", "Clause", "None", E_Any, SpAny, 1>;
+class OptClause<string n, Type t = PTO_ElementNumber> : PTO_Opnd<n, t, "Scalar", "Clause", "None", E_Any, SpAny, 1>;
 
 class PTO_Rule<string kind, string operands, string arch = "Both"> {
   string init = "{RuleKind::" # kind # ", RuleArch::" # arch # ", \"" # operands # "\"}";

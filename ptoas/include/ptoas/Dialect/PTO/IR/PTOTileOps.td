@@ -18,7 +18,8 @@ defvar Both = "true, true";
 
 def PTO_TLoadOp : PTO_TileOp<"tload", "TLOAD", "PIPE_MTE2",
     [ViewIn<"src">, Out<"dst", E_Any, "spaces::Vec | spaces::Mat">, OptClause<"padValue">,
-     OptClause<"leftPaddingNum">, OptClause<"rightPaddingNum">, OptClause<"initCondition">], [],
+     OptClause<"leftPaddingNum", PTO_IndexNumber>, OptClause<"rightPaddingNum", PTO_IndexNumber>,
+     OptClause<"initCondition", PTO_I1Number>], [],
     (ins OptionalAttr<PTO_PadModeAttr>:$padMode, UnitAttr:$initOutBuffer), "checkTLoad", Both, 0, 0, 1> {
   let constraints = ["the window is not empty",
                      "the elements of the window and of `dst` have the same size",
@@ -36,7 +37,7 @@ def PTO_TPrefetchOp : PTO_TileOp<"tprefetch", "TPREFETCH", "PIPE_MTE2",
 }
 def PTO_TStoreOp : PTO_TileOp<"tstore", "TSTORE", "getStorePipe",
     [In<"src", E_Any, "spaces::Vec | spaces::Mat | spaces::Acc">, OptIn<"fp", E_Any, "spaces::Scaling">,
-     OptSc<"preQuantScalar">, ViewOut<"dst">], [],
+     OptSc<"preQuantScalar", PTO_I64Number>, ViewOut<"dst">], [],
     (ins DefaultValuedAttr<PTO_STPhaseAttr, "::mlir::pto::STPhase::Unspecified">:$stPhase,
          DefaultValuedAttr<PTO_AtomicTypeAttr, "::mlir::pto::AtomicType::AtomicNone">:$atomicType,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
@@ -60,7 +61,7 @@ def PTO_TStoreFpOp : PTO_TileOp<"tstore_fp", "TSTORE_FP", "PIPE_FIX",
   let equation = "dst[i, j] = quantise(fp[j] * src[i, j])";
 }
 def PTO_TMovOp : PTO_TileOp<"tmov", "TMOV", "getMovePipe",
-    [In<"src", E_Any, SpAny>, OptIn<"fp", E_Any, SpAny>, OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
+    [In<"src", E_Any, SpAny>, OptIn<"fp", E_Any, SpAny>, OptSc<"preQuantScalar", PTO_I64Number>, Out<"dst", E_Any, SpAny>], [],
     (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode,
          OptionalAttr<PTO_MxGroupAxisAttr>:$grpAxis),
@@ -89,7 +90,7 @@ def PTO_TMovFpOp : PTO_TileOp<"tmov.fp", "TMOV_FP", "PIPE_FIX",
 }
 def PTO_TExtractOp : PTO_TileOp<"textract", "TEXTRACT", "getExtractPipe",
     [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
-     OptSc<"preQuantScalar">, Out<"dst", E_Any, SpAny>], [],
+     OptSc<"preQuantScalar", PTO_I64Number>, Out<"dst", E_Any, SpAny>], [],
     (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
     "checkTExtract", Both, 0, 0, 1> {
@@ -107,7 +108,7 @@ def PTO_TExtractOp : PTO_TileOp<"textract", "TEXTRACT", "getExtractPipe",
 }
 def PTO_TInsertOp : PTO_TileOp<"tinsert", "TINSERT", "getInsertPipe",
     [In<"src", E_Any, SpAny>, Idx<"row">, Idx<"col">, OptIn<"fp", E_Any, "spaces::Scaling">,
-     OptSc<"preQuantScalar">, InOut<"dst", E_Any, SpAny>], [],
+     OptSc<"preQuantScalar", PTO_I64Number>, InOut<"dst", E_Any, SpAny>], [],
     (ins OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode, OptionalAttr<PTO_TInsertModeAttr>:$tinsertMode,
          DefaultValuedAttr<PTO_ReluPreModeAttr, "::mlir::pto::ReluPreMode::NoRelu">:$reluPreMode),
     "checkTInsert", Both, 0, 0, 1> {
@@ -369,8 +370,8 @@ def PTO_TPartMinOp : PTO_Part<"tpartmin", E_N4_I8_BF> {
 }
 
 class PTO_TileScalar<string mn, PTO_Elems e, list<PTO_Rule> extra = [], string check = "nullptr",
-                     dag attrs = (ins), bit scalarMayLead = 0>
-    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Sc<"scalar">, Out<"dst", e>],
+                     dag attrs = (ins), bit scalarMayLead = 0, Type scalar = PTO_ElementNumber>
+    : PTO_TileOp<mn, !toupper(mn), "PIPE_V", [In<"src", e>, Sc<"scalar", E_Any, scalar>, Out<"dst", e>],
                  !listconcat([PTO_Rule<"SameElem", "src dst">], extra), attrs, check, Both, 0, scalarMayLead>;
 defvar FullValid = [PTO_Rule<"SameValid", "src dst">];
 // A5 compares columns only.
@@ -435,7 +436,7 @@ def PTO_TShrSOp : PTO_TileScalar<"tshrs", E_ShrS, FullValid, "checkShiftScalar">
   let constraints = ["the shift is an integer, not negative"];
   let summary = "dst = src >> scalar.";
 }
-def PTO_TLReluOp : PTO_TileScalar<"tlrelu", E_F2, FullValid, "checkLRelu"> {
+def PTO_TLReluOp : PTO_TileScalar<"tlrelu", E_F2, FullValid, "checkLRelu", (ins), 0, PTO_F32Number> {
   let constraints = ["the slope is f32, also for f16 tiles"];
   let summary = "dst = src where positive, else src * scalar.";
 }
@@ -540,7 +541,7 @@ def PTO_TCIOp : PTO_TileOp<"tci", "TCI", "PIPE_S",
   let equation = "dst[0, j] = start + j, or start - j when descending";
   let notes = "Only the first row is written.";
 }
-def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Sc<"diagonal">, Out<"dst", E_Tri>], [],
+def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Word<"diagonal">, Out<"dst", E_Tri>], [],
     (ins DefaultValuedAttr<PTO_IntAttr, "0">:$upperOrLower), "checkTTri", Both, 1> {
   let constraints = ["upperOrLower is 0 or 1",
                      "the diagonal is an integer"];
@@ -548,7 +549,7 @@ def PTO_TTriOp : PTO_TileOp<"ttri", "TTRI", "PIPE_V", [Sc<"diagonal">, Out<"dst"
   let equation = "dst[i, j] = 1 if j <= i + diagonal (lower) or j >= i + diagonal (upper), else 0";
 }
 def PTO_TRandomOp : PTO_TileOp<"trandom", "PTOAS__TRANDOM", "PIPE_V",
-    [Sc<"key0">, Sc<"key1">, Sc<"counter0">, Sc<"counter1">, Sc<"counter2">, Sc<"counter3">, Out<"dst", E_I32>],
+    [Word<"key0">, Word<"key1">, Word<"counter0">, Word<"counter1">, Word<"counter2">, Word<"counter3">, Out<"dst", E_I32>],
     [], (ins DefaultValuedAttr<PTO_IntAttr, "10">:$rounds), "checkTRandom", A5Only, 1> {
   let constraints = ["rounds is 7 or 10",
                      "keys and counters are i32"];
@@ -787,7 +788,7 @@ def PTO_TSort32Op : PTO_TileOp<"tsort32", "TSORT32", "PIPE_V",
               "columns of dst behind the last pair keep their content. dst must not share memory with src or the indices.";
 }
 def PTO_TMrgSortOp : PTO_TileOp<"tmrgsort", "TMRGSORT", "PIPE_V",
-    [Ins<"srcs", E_F2>, OptSc<"blockLen">, OptTmp<"tmp", E_F2>, Out<"dst", E_F2>, OptVecOut<"executed">],
+    [Ins<"srcs", E_F2>, OptSc<"blockLen", PTO_I32Number>, OptTmp<"tmp", E_F2>, Out<"dst", E_F2>, OptVecOut<"executed">],
     [PTO_Rule<"SameElem", "srcs dst">], (ins OptionalAttr<BoolAttr>:$exhausted, UnitAttr:$no_tmp),
     "checkTMrgSort", Both, 0, 0, 1> {
   let constraints = ["lists have one row",

@@ -139,6 +139,18 @@ def PTO_AnyView : AnyTypeOf<[PTO_PartitionTensorViewType, PTO_TensorViewType],
 def PTO_AnyScalar : Type<
     CPred<"::llvm::isa<::mlir::IntegerType, ::mlir::FloatType, ::mlir::IndexType>($_self)">,
     "integer, float or index">;
+// The same scalars, by what a number stands for that a program writes in their place (tools/gen_ops.py):
+// the rules of an op say which types it takes.
+class PTO_NumberAs<string literal_> : Type<PTO_AnyScalar.predicate, PTO_AnyScalar.summary> {
+  string literal = literal_;
+}
+def PTO_IndexNumber : PTO_NumberAs<"index">;
+def PTO_I64Number : PTO_NumberAs<"i64">;
+def PTO_I32Number : PTO_NumberAs<"i32">;
+def PTO_I1Number : PTO_NumberAs<"i1">;
+def PTO_F32Number : PTO_NumberAs<"f32">;
+// The element type of the operand that a rule ScalarIsElem names, else of src, dst, or what else has elements.
+def PTO_ElementNumber : PTO_NumberAs<"element">;
 def PTO_Scalar : Type<
     CPred<"::llvm::isa<::mlir::IntegerType, ::mlir::FloatType>($_self)">, "integer or float">;
 

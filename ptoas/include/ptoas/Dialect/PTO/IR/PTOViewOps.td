@@ -29,7 +29,7 @@ def PTO_StoreScalarOp : PTO_ScalarUnitOp<"store_scalar"> {
   let constraints = ["the value has the element type of the pointer"];
   let summary = "Write one element of global memory.";
   let equation = "ptr[offset] = value";
-  let arguments = (ins PTO_AnyScalar:$value, Arg<PTO_PtrType, "", [MemWrite]>:$ptr, Index:$offset);
+  let arguments = (ins PTO_ElementNumber:$value, Arg<PTO_PtrType, "", [MemWrite]>:$ptr, Index:$offset);
   let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
@@ -275,7 +275,7 @@ def PTO_LocalArrayGetOp : PTO_ScalarUnitOp<"local_array_get"> {
 def PTO_LocalArraySetOp : PTO_ScalarUnitOp<"local_array_set"> {
   let summary = "Write an element of a local array.";
   let equation = "array[indices] = value";
-  let arguments = (ins Arg<PTO_LocalArrayType, "", [MemWrite]>:$array, Variadic<Index>:$indices, PTO_AnyScalar:$value);
+  let arguments = (ins Arg<PTO_LocalArrayType, "", [MemWrite]>:$array, Variadic<Index>:$indices, PTO_ElementNumber:$value);
   let assemblyFormat = "$array `[` $indices `]` `,` $value attr-dict `:` qualified(type($array)) `,` qualified(type($value))";
   let hasVerifier = 1;
 }
