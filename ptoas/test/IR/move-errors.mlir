@@ -150,3 +150,14 @@ module attributes {pto.target_arch = "a2a3"} {
     return
   }
 }
+
+// -----
+!M = !pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>
+!L = !pto.tile_buf<left, 16x64xf16, slayout=row_major>
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @place(%m: !M, %l: !L, %i: i32, %j: index) {
+    // expected-error @below {{operand 'row' must be an index, got 'i32'}}
+    pto.textract ins(%m, %i, %j : !M, i32, index) outs(%l : !L)
+    return
+  }
+}

@@ -28,7 +28,7 @@ static std::string valid(TileBufType type) {
 static LogicalResult checkOperand(TileOpInterface op, const OperandSpec &spec, Value value,
                                   Arch arch) {
   Type type = value.getType();
-  if (spec.kind == OperandKind::Index && !type.isIntOrIndex())
+  if (spec.kind == OperandKind::Index && !type.isIndex())
     return op->emitOpError() << "operand '" << spec.name << "' must be an index, got " << type;
   auto tile = dyn_cast<TileBufType>(type);
   if (spec.kind != OperandKind::Tile || !tile)
