@@ -241,7 +241,11 @@ bool Walker::specialCall(const Node &node, const std::string &path, Val &result)
     return true;
   }
   if (path == "submit" || path == "spmd_submit") {
-    result = submit(node, path == "spmd_submit");
+    if (&node != submitStatement)
+      result = syntax(node, "pl." + path + " is a statement of its own, not part of an expression",
+                      "write result, task = pl." + path + "(…) before it");
+    else
+      result = submit(node, path == "spmd_submit");
     return true;
   }
   static const std::set<std::string> loops = {"range", "parallel", "pipeline", "unroll", "while_"};

@@ -265,6 +265,30 @@ bool Walker::deduceMove(Bound &bound, std::vector<Val> &results) {
                                  nameOf(src.dtype));
       return false;
     }
+    std::vector<Affine> window, valid, fromForms, intoForms;
+    std::vector<Val> from, into;
+    if (!list("shapes", src, window, nullptr, true) || !list("src_offset", src, fromForms, &from) ||
+        !list("dst_offset", dst, intoForms, &into))
+      return false;
+    valid = window;
+    if (bound.has("valid_shape")) {
+      valid.clear();
+      if (!list("valid_shape", src, valid))
+        return false;
+    }
+    for (size_t i = 0; i < window.size(); ++i)
+      if (symbols.lessEqual(valid[i], window[i]) == false) {
+        invalid(bound.at("valid_shape"), function + ": valid_shape [" + print(valid) +
+                                             "] is larger than shapes [" + print(window) + "]");
+        return false;
+      }
+    if (!checkWindow(*bound.call, function + ": source", src, from, valid))
+      return false;
+    if (bound["transpose"].boolean().value_or(false) && window.size() == 2)
+      std::swap(valid[0], valid[1]);
+    if (dst.rank() == valid.size() &&
+        !checkWindow(*bound.call, function + ": destination", dst, into, valid))
+      return false;
     Val r = dst;
     r.value = Value();
     results.push_back(r);

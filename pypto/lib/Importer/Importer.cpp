@@ -56,6 +56,11 @@ public:
       m.diagnostics.push_back(d);
       return;
     }
+    size_t mark = m.diagnostics.size();
+    for (const auto &f : m.program.functions)
+      checkExternal(*f);
+    if (m.diagnostics.size() != mark)
+      return;
     if (!m.program.isClass) {
       const Function &f = *m.program.functions.front();
       import(f, args, !isKernelType(f));
@@ -91,6 +96,23 @@ private:
     d.span = at.span;
     d.help = std::move(help);
     m.diagnostics.push_back(std::move(d));
+  }
+
+  /// A function whose code is C++: of a core, with nothing to compile.
+  void checkExternal(const Function &f) {
+    if (!f.options.count("external_source"))
+      return;
+    std::string type = typeOption(f);
+    if (type != "AIC" && type != "AIV")
+      report(*f.def, ErrorKind::Type,
+             "external_source is for functions of type AIC or AIV, '" + f.name + "' is " + type,
+             "give type=pl.FunctionType.AIV or AIC");
+    const auto &body = f.def->list("body");
+    const Node *only =
+        body.size() == 1 && body[0]->kind == "Expr" ? body[0]->get("value") : nullptr;
+    if (!only || only->kind != "Constant" || only->constantType != "ellipsis")
+      report(*body.front(), ErrorKind::Syntax,
+             "'" + f.name + "' has external_source: its code is in C++", "leave ... as its body");
   }
 
   /// `x.bind_dynamic(axis, D)` statements name extents of parameters.

@@ -107,7 +107,7 @@ Val Walker::scalarBinary(const Node &node, llvm::StringRef op, Val left, Val rig
       {"Div", "`/`"},     {"FloorDiv", "`//`"}, {"Mod", "`%`"},
       {"LShift", "`<<`"}, {"RShift", "`>>`"},   {"BitXor", "`~`"}};
   auto known = symbolsOfOps.find(op.str());
-  if (known == symbolsOfOps.end())
+  if (known == symbolsOfOps.end() || (op == "BitXor" && node.kind != "UnaryOp"))
     return unsupported(node, "this operator is not supported on run-time scalars",
                        "supported are + - * / // % << >>");
   if (!commonType(node, known->second, left, right))

@@ -85,6 +85,13 @@ void Walker::statement(const Node &node) {
       syntax(target, "an attribute cannot be assigned");
       return;
     }
+    bool submits = isCallOf(&value, "submit") || isCallOf(&value, "spmd_submit");
+    if (submits && target.kind == "Name") {
+      syntax(target, "pl.submit gives the kernel's results and the id of the task",
+             "write result, task = pl.submit(…)");
+      return;
+    }
+    submitStatement = &value;
     Val result = expr(value);
     if (result.kind == Val::None && value.kind == "Call") {
       std::string callee = dottedName(*value.get("func"));
@@ -148,7 +155,10 @@ void Walker::assign(const Node &target, const Val &value, const Node &statement)
   if (target.kind == "Tuple" || target.kind == "List") {
     const auto &targets = target.list("elts");
     for (const auto &t : targets) // `(a, b), tid = pl.submit(…)` nests once
-      if (t->kind != "Name" && t->kind != "Tuple") {
+      if (t->kind == "Starred") {
+        unsupported(*t, "a starred target is not supported");
+        return;
+      } else if (t->kind != "Name" && t->kind != "Tuple") {
         syntax(*t, "the targets of an unpacking are plain names");
         return;
       }
@@ -343,6 +353,7 @@ void Walker::expressionStatement(const Node &node) {
     yieldStatement(value, nullptr, node);
     return;
   }
+  submitStatement = &value;
   if (value.kind != "Call") {
     if (value.kind == "Name" || value.kind == "Constant")
       syntax(value, "this statement has no effect");

@@ -251,6 +251,8 @@ private:
 
   //===-- Tasks (Tasks.cpp) --===//
   Val submit(const ast::Node &node, bool spmd);
+  /// The call that a statement consists of: where a submit may stand.
+  const ast::Node *submitStatement = nullptr;
   bool dependencies(const ast::Node &list, llvm::SmallVectorImpl<mlir::Value> &deps);
   bool predicate(const ast::Node &node, Launch &launch);
   bool tensorList(const ast::Node &list, llvm::StringRef keyword,

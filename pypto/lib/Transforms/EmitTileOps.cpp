@@ -18,12 +18,24 @@ Operation *PtoEmitter::instruction(StringRef mnemonic, ValueRange operands,
     for (Value &operand : used) {
       // A column lies in memory as the row of the same elements.
       auto type = dyn_cast<pto::TileBufType>(operand.getType());
-      if (!type || type.getCols() != 1 || type.getRows() == 1 ||
-          ShapedType::isDynamic(type.getValidRow()))
+      if (!type || type.getCols() != 1 || type.getRows() == 1)
         continue;
+      int64_t valid = type.getValidRow();
+      Value atRunTime;
+      if (ShapedType::isDynamic(valid)) {
+        if (auto made = operand.getDefiningOp<pto::AllocTileOp>())
+          atRunTime = made.getValidRow();
+        if (auto view = operand.getDefiningOp<pto::SubviewOp>(); view && !view.getValid().empty())
+          atRunTime = view.getValid().front();
+        if (!atRunTime)
+          continue;
+        valid = type.getRows();
+      }
       auto row = pto::TileBufType::get(type.getSpace(), 1, type.getRows(), type.getElementType(), 1,
-                                       type.getValidRow());
+                                       valid);
       operand = pto::TReshapeOp::create(b, loc, row, operand);
+      if (atRunTime)
+        operand = narrowed(operand, index(1), atRunTime);
     }
   OperationState state(loc, ("pto." + mnemonic).str(), used, {}, attrs);
   if (!segments.empty())
@@ -96,6 +108,13 @@ Value PtoEmitter::withoutGaps(Value value) {
   return handle;
 }
 
+/// The columns of a window of a buffer: rows that are taken whole keep what they are filled up
+/// with.
+static int64_t windowWidth(pto::TileBufType buffer, TileType of, TileType window, Value col) {
+  bool wholeRows = constantOf(col) == 0 && window.getShape()[1] == of.getShape()[1];
+  return wholeRows ? buffer.getCols() : window.getShape()[1];
+}
+
 LogicalResult PtoEmitter::emitView(Operation *op) {
   Tile from = tile(op->getOperand(0));
   auto type = cast<TileType>(op->getResult(0).getType());
@@ -124,12 +143,13 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
     }
     auto r = constantOf(validRows), c = constantOf(validCols);
     auto handle = cast<pto::TileBufType>(from.handle.getType());
+    int64_t width = windowWidth(handle, sourceType, type, col);
     auto result = pto::TileBufType::get(
-        b.getContext(), handle.getSpace(), rows, cols, handle.getElementType(),
+        b.getContext(), handle.getSpace(), rows, width, handle.getElementType(),
         r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic), handle.getBlayout(),
         handle.getSlayout(), handle.getFractal(), handle.getPad(), handle.getCompact());
     Value view = pto::SubviewOp::create(b, loc, result, from.handle, ValueRange{row, col},
-                                        b.getDenseI64ArrayAttr({rows, cols}),
+                                        b.getDenseI64ArrayAttr({rows, width}),
                                         ValueRange{validRows, validCols});
     tiles[op->getResult(0)] = {view, validRows, validCols};
     return success();
@@ -170,8 +190,9 @@ LogicalResult PtoEmitter::emitView(Operation *op) {
   }
   pto::TileBufType full = bufferType(physical(type, /*flat=*/true), rows, cols);
   if (isa<TransposeViewOp>(op))
-    full = bufferType(TileType::get(type.getShape(), type.getElementType(), MemorySpace::Mat, {},
-                                    type.getTransposed()),
+    full = bufferType(physical(TileType::get(type.getShape(), type.getElementType(),
+                                             MemorySpace::Mat, {}, type.getTransposed()),
+                               /*flat=*/false),
                       rows, cols);
   Value view = pto::TReshapeOp::create(b, loc, full, handle);
   tiles[op->getResult(0)] = {narrowed(view, validRows, validCols), validRows, validCols};
@@ -248,15 +269,14 @@ LogicalResult PtoEmitter::emitAssemble(AssembleOp op) {
   }
   auto handle = cast<pto::TileBufType>(whole.getType());
   auto r = constantOf(source.rows), c = constantOf(source.cols);
+  int64_t width = windowWidth(handle, type, sourceType, col);
   auto window = pto::TileBufType::get(
-      b.getContext(), handle.getSpace(), sourceType.getShape()[0], sourceType.getShape()[1],
-      handle.getElementType(), r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic),
-      handle.getBlayout(), handle.getSlayout(), handle.getFractal(), handle.getPad(),
-      handle.getCompact());
-  Value view = pto::SubviewOp::create(
-      b, loc, window, whole, ValueRange{row, col},
-      b.getDenseI64ArrayAttr({sourceType.getShape()[0], sourceType.getShape()[1]}),
-      ValueRange{source.rows, source.cols});
+      b.getContext(), handle.getSpace(), sourceType.getShape()[0], width, handle.getElementType(),
+      r.value_or(ShapedType::kDynamic), c.value_or(ShapedType::kDynamic), handle.getBlayout(),
+      handle.getSlayout(), handle.getFractal(), handle.getPad(), handle.getCompact());
+  Value view = pto::SubviewOp::create(b, loc, window, whole, ValueRange{row, col},
+                                      b.getDenseI64ArrayAttr({sourceType.getShape()[0], width}),
+                                      ValueRange{source.rows, source.cols});
   instruction("tmov", {source.handle, view}, {}, {1, 0, 0, 1});
   return success();
 }
@@ -601,10 +621,18 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     bool scalar = !isa<TileType>(gather.getKvalue().getType());
     Value key = scalar ? scalarFor(gather.getKvalue(), elementTypeOf(gather.getInput().getType()))
                        : operandTile(1).handle;
-    instruction(name, {x.handle, key, to, count},
+    SmallVector<Value> operands{x.handle, key};
+    if (options.textForm) { // bits for what is compared
+      auto source = cast<TileType>(gather.getInput().getType()).getShape();
+      auto bits = TileType::get({source[0], int64_t(llvm::alignTo(source[1], 32))},
+                                IntegerType::get(context, 8, IntegerType::Unsigned));
+      operands.push_back(allocate(bits, index(bits.getShape()[0]), index(bits.getShape()[1])));
+    }
+    operands.append({to, count});
+    instruction(name, operands,
                 {attr("cmpMode", pto::CmpModeAttr::get(context, cmpMode(gather.getCmpMode()))),
                  attr("offset", b.getI64IntegerAttr(gather.getOffset()))},
-                {1, scalar ? 0 : 1, scalar ? 1 : 0, 0, 1, 1});
+                {1, scalar ? 0 : 1, scalar ? 1 : 0, options.textForm ? 1 : 0, 1, 1});
     return success();
   }
   if (family == "gatherb") {
@@ -647,8 +675,18 @@ LogicalResult PtoEmitter::emitTileOp(Operation *op, const OpRow *row) {
     } else {
       attrs.push_back(attr("exhausted", b.getBoolAttr(sort.getExhausted())));
     }
+    // Lists are merged by way of a scratch tile, and how much of each was taken is told.
+    int32_t more = options.textForm && !length ? 1 : 0;
+    if (more)
+      operands.push_back(allocate(physical(cast<TileType>(result.getType()), /*flat=*/false),
+                                  declared(0), declared(1)));
     operands.push_back(define(result, declared(0), declared(1)).handle);
-    instruction(name, operands, attrs, {sources, length, 0, 1, 0});
+    if (more) {
+      auto counts = VectorType::get({4}, b.getI16Type());
+      operands.push_back(
+          arith::ConstantOp::create(b, loc, counts, cast<TypedAttr>(b.getZeroAttr(counts))));
+    }
+    instruction(name, operands, attrs, {sources, length, more, 1, more});
     return success();
   }
   if (auto gather = dyn_cast<MgatherOp>(op)) {

@@ -11,28 +11,17 @@ using namespace mlir;
 
 namespace pypto {
 
-/// Positions in the whole source tile of elements that `index` names along `dim`; null after an
-/// error.
-Value TensorToTile::flatPositions(Operation *op, Value index, ArrayRef<int64_t> source,
-                                  int64_t dim) {
-  ArrayRef<int64_t> indexShape = shapeOf(index.getType());
-  int64_t rank = source.size();
-  bool planes = rank > 2 && (rowAxis(source) != rank - 2 || rowAxis(indexShape) != rank - 2);
-  if (dim < rank - 2 || planes) {
-    StringRef name = op->getName().stripDialect();
-    op->emitError() << name << ": only the last two axes of one plane can be "
-                    << (name == "gather" ? "gathered" : "scattered") << " in a kernel";
-    return Value();
-  }
-  Value positions = tile(index);
+/// Positions in the whole source tile, whose rows have `stride` elements, of the elements that
+/// `positions` names along the last axis or along the rows. In 32 bits: a tile has more elements
+/// than 16 count.
+Value TensorToTile::flatPositions(Value positions, int64_t stride, bool lastAxis) {
   auto type = cast<TileType>(positions.getType());
-  auto bare =
-      TileType::get(type.getShape(), type.getElementType(), MemorySpace::None, type.getValid());
   Type element = type.getElementType();
-  int64_t rows = type.getShape()[0], cols = type.getShape()[1], stride = colsOf(source);
+  auto bare = TileType::get(type.getShape(), element, MemorySpace::None, type.getValid());
+  int64_t rows = type.getShape()[0], cols = type.getShape()[1];
   Value start = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
   Value scale = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, stride));
-  if (dim == rank - 1) {
+  if (lastAxis) {
     auto line = TileType::get({1, rows}, element);
     Value base = make("mul", line, {make("arange", line, start), scale});
     base = make("reshape", TileType::get({rows, 1}, element), base);
@@ -43,15 +32,48 @@ Value TensorToTile::flatPositions(Operation *op, Value index, ArrayRef<int64_t> 
 }
 
 LogicalResult TensorToTile::lowerGather(GatherOp op) {
-  Value source = tile(op.getInput());
+  Value source = tile(op.getInput()), at = tile(op.getIndex());
   TileType type = flatTileType(op.getType());
-  Value positions = op.getFlat() ? tile(op.getIndex())
-                                 : flatPositions(op, op.getIndex(),
-                                                 shapeOf(op.getInput().getType()), op.getDim());
-  if (!positions)
+  auto gather = [&](TileType to, Value from, Value positions) {
+    return make("gather", to, {from, positions}, attr("flat", b.getBoolAttr(true)));
+  };
+  if (op.getFlat()) {
+    map.map(op.getResult(), gather(type, source, at));
+    return success();
+  }
+  auto narrow = cast<TileType>(at.getType());
+  if (narrow.getElementType().getIntOrFloatBitWidth() < 32)
+    at =
+        make("cast",
+             TileType::get(narrow.getShape(), b.getI32Type(), MemorySpace::None, narrow.getValid()),
+             at, attr("mode", b.getStringAttr("rint")));
+  SmallVector<int64_t> from(shapeOf(op.getInput().getType())),
+      named(shapeOf(op.getIndex().getType()));
+  int64_t rank = from.size(), dim = op.getDim(), rows = rank - 2;
+  bool lastAxis = dim == rank - 1;
+  if (dim >= rows && planesOf(from) == 1 && planesOf(named) == 1) {
+    map.map(op.getResult(), gather(type, source, flatPositions(at, from.back(), lastAxis)));
+    return success();
+  }
+  if (failed(needsKnownValid(op, op.getInput().getType())) ||
+      failed(needsKnownValid(op, op.getIndex().getType())))
     return failure();
-  map.map(op.getResult(),
-          make("gather", type, {source, positions}, attr("flat", b.getBoolAttr(true))));
+  if (dim < rows) { // along an axis of planes: among the rows for a while
+    source = swapAxes(source, from, dim, rows);
+    at = swapAxes(at, named, dim, rows);
+  }
+  Type element = type.getElementType();
+  auto part = TileType::get({named[rows], named.back()}, element);
+  auto whole = TileType::get({rowsOf(named), named.back()}, element);
+  Value result = joinPlanes(planesOf(named), whole, [&](Value plane) {
+    Values leading = coordinates(plane, ArrayRef<int64_t>(named).drop_back(2));
+    Value other = positionOf(leading, ArrayRef<int64_t>(from).drop_back(2));
+    Value positions = flatPositions(planeOf(at, named, plane), from.back(), lastAxis);
+    return gather(part, planeOf(source, from, other), positions);
+  });
+  if (dim < rows)
+    result = swapAxes(result, named, dim, rows);
+  map.map(op.getResult(), result);
   return success();
 }
 
@@ -88,9 +110,13 @@ LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
                                  {target, tile(op.getIndex()), source}, flat));
     return success();
   }
-  Value positions = flatPositions(op, op.getIndex(), shapeOf(op.getInput().getType()), op.getDim());
-  if (!positions)
-    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
+  int64_t rank = shape.size();
+  if (op.getDim() < rank - 2 || planesOf(shape) != 1 ||
+      planesOf(shapeOf(op.getIndex().getType())) != 1)
+    return op.emitError(
+        "scatter: only the last two axes of one plane can be scattered in a kernel");
+  Value positions = flatPositions(tile(op.getIndex()), shape.back(), op.getDim() == rank - 1);
   map.map(op.getResult(), scatterInto(target, source, [&](Value into, Value values) {
             return make("scatter", into.getType(), {into, positions, values}, flat);
           }));
@@ -145,7 +171,7 @@ LogicalResult TensorToTile::lowerGatherRow(GatherRowOp op) {
   if (!isa<TileType>(target.getType()) || !isa<TensorType>(source.getType()))
     return op.emitError("gather_row moves rows of global memory to an on-chip tile");
   auto type = cast<TileType>(target.getType());
-  SmallVector<int64_t> window(op->getAttrOfType<DenseI64ArrayAttr>("shapes").asArrayRef());
+  SmallVector<int64_t> window(op.getShapes());
   SmallVector<Value> offsets = mapped(op.getSrcOffset());
   while (window.size() < offsets.size())
     window.insert(window.begin(), 1);

@@ -130,21 +130,26 @@ LogicalResult TensorToTile::lowerSlice(SliceOp op) {
                           "run-time part as valid_shape");
     if (valid.empty() || op.getClamp())
       valid = clampedValid(op.getInput(), source, window, offsets, valid, op.getClamp());
+    // Matrices of a batch are cut out of the mat buffer at whole boxes only; a vector may become a
+    // column.
+    int64_t box = std::max<int64_t>(16, 256 / elementTypeOf(op.getType()).getIntOrFloatBitWidth());
+    bool boxes =
+        window.size() > 1 && (planesOf(window) == 1 ||
+                              (window[window.size() - 2] % box == 0 && window.back() % box == 0));
     map.map(op.getResult(),
             load(source, op.getType(), window, offsets, valid,
-                 feedsMatmulOnly(op.getResult()) ? MemorySpace::Mat : MemorySpace::Vec));
+                 boxes && feedsMatmulOnly(op.getResult()) ? MemorySpace::Mat : MemorySpace::Vec));
     return success();
   }
   // A window of a value.
   ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
   if (shape.size() > 2) {
-    // The rows of the window must follow each other.
-    bool whole = true;
-    for (int axis = int(shape.size()) - 2; axis >= 0; --axis) {
-      if (!whole && window[axis] != 1)
-        return op.emitError(
-            "a window of a value of rank above 2 must be rows that follow each other");
-      whole &= window[axis] == shape[axis];
+    if (Value parts = windowInPlanes(source, shape, window, offsets)) {
+      if (!cast<TileType>(source.getType()).getValid().empty() || !valid.empty())
+        return op.emitError("a window over several planes needs a value that is valid as a whole; "
+                            "fill the rest with pl.fillpad");
+      map.map(op.getResult(), parts);
+      return success();
     }
   }
   auto [row, col] = flatIndex(shape, offsets);
@@ -224,27 +229,32 @@ std::pair<Value, Value> TensorToTile::flatIndex(ArrayRef<int64_t> shape, ArrayRe
   return {row, indices.empty() ? index(0) : indices.back()};
 }
 
-LogicalResult TensorToTile::store(Value memory, Value oldMemory, Value source, Type oldSource,
-                                  ArrayRef<Value> offsets, ArrayRef<int64_t> dropped,
-                                  StringRef atomic, Value result) {
-  // The window has the rank of the tensor: dropped axes and missing leading ones count 1.
-  ArrayRef<int64_t> shape = shapeOf(oldSource);
-  size_t rank = offsets.size();
+/// A written window in the rank of its target: dropped axes and missing leading ones count 1.
+SmallVector<int64_t> TensorToTile::windowOfRank(size_t rank, ArrayRef<int64_t> shape,
+                                                ArrayRef<int64_t> dropped) {
   SmallVector<int64_t> window;
   if (shape.size() + dropped.size() == rank && !dropped.empty()) {
     size_t next = 0;
     for (size_t axis = 0; axis < rank; ++axis)
       window.push_back(llvm::is_contained(dropped, int64_t(axis)) ? 1 : shape[next++]);
-  } else {
-    window.assign(shape.begin(), shape.end());
-    while (window.size() > rank && window.front() == 1)
-      window.erase(window.begin());
-    while (window.size() < rank)
-      window.insert(window.begin(), 1);
-    if (window.size() != rank)
-      return emitError(loc, "the value has rank ")
-             << shape.size() << ", the window it is written to has rank " << rank;
+    return window;
   }
+  window.assign(shape.begin(), shape.end());
+  while (window.size() > rank && window.front() == 1)
+    window.erase(window.begin());
+  while (window.size() < rank)
+    window.insert(window.begin(), 1);
+  return window;
+}
+
+LogicalResult TensorToTile::store(Value memory, Value oldMemory, Value source, Type oldSource,
+                                  ArrayRef<Value> offsets, ArrayRef<int64_t> dropped,
+                                  StringRef atomic, Value result) {
+  SmallVector<int64_t> window = windowOfRank(offsets.size(), shapeOf(oldSource), dropped);
+  if (window.size() != offsets.size())
+    return emitError(loc, "the value has rank ")
+           << shapeOf(oldSource).size() << ", the window it is written to has rank "
+           << offsets.size();
   SmallVector<Value> operands{source, memory};
   operands.append(offsets.begin(), offsets.end());
   make("store", memory.getType(), operands,
@@ -262,7 +272,20 @@ LogicalResult TensorToTile::lowerAssemble(AssembleOp op) {
                  op.getDropDims(), op.getAtomic(), op.getResult());
   if (op.getAtomic() != "none")
     return op.emitError("atomic writes go to global memory");
-  auto [row, col] = flatIndex(shapeOf(op.getTarget().getType()), offsets);
+  ArrayRef<int64_t> shape = shapeOf(op.getTarget().getType());
+  SmallVector<int64_t> window =
+      windowOfRank(shape.size(), shapeOf(op.getSource().getType()), op.getDropDims());
+  if (shape.size() > 2 && window.size() == shape.size()) {
+    if (Value joined = assembleInPlanes(target, source, shape, window, offsets)) {
+      if (!cast<TileType>(source.getType()).getValid().empty() ||
+          !cast<TileType>(target.getType()).getValid().empty())
+        return op.emitError("a window over several planes takes values that are valid as a whole; "
+                            "fill the rest with pl.fillpad");
+      map.map(op.getResult(), joined);
+      return success();
+    }
+  }
+  auto [row, col] = flatIndex(shape, offsets);
   TileType type = flatTileType(op.getType(), cast<TileType>(target.getType()).getMemorySpace());
   map.map(op.getResult(), make("assemble", type, {target, source, row, col}));
   return success();

@@ -58,7 +58,7 @@ LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
     lhs = make("expands", type, {rhs, lhs});
     return finish(name, lhs, rhs);
   }
-  if (!rhsTile || lhsTile.getShape() == rhsTile.getShape())
+  if (!rhsTile || (lhsTile.getShape() == type.getShape() && rhsTile.getShape() == type.getShape()))
     return finish(name, lhs, rhs);
 
   // NumPy broadcasting of rows and columns.
@@ -80,11 +80,12 @@ LogicalResult TensorToTile::lowerBinary(Operation *op, const OpRow *row) {
     return finish((form + expand).str(), lhs, rhs);
   if (StringRef form = fits(rhsTile, lhsTile); !form.empty() && commutes)
     return finish((form + expand).str(), rhs, lhs);
-  Value wideLhs = replicate(lhs, type), wideRhs = replicate(rhs, type);
-  if (!wideLhs || !wideRhs)
-    return op->emitError() << name
-                           << ": these shapes cannot be combined in a kernel; bring the operands "
-                              "to one shape with row_expand or col_expand";
+  if (failed(needsKnownValid(op, op->getOperand(0).getType())) ||
+      failed(needsKnownValid(op, op->getOperand(1).getType())))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0).getType());
+  Value wideLhs = broadcast(lhs, shapeOf(op->getOperand(0).getType()), shape),
+        wideRhs = broadcast(rhs, shapeOf(op->getOperand(1).getType()), shape);
   return finish(name, wideLhs, wideRhs);
 }
 
@@ -115,10 +116,9 @@ LogicalResult TensorToTile::lowerCompare(CmpOp op) {
     return success();
   }
   if (isa<TileType>(rhs.getType())) {
-    rhs = replicate(rhs, result);
-    lhs = replicate(lhs, result);
-    if (!lhs || !rhs)
-      return op.emitError("cmp: the shapes of the operands cannot be combined");
+    ArrayRef<int64_t> shape = shapeOf(op.getType());
+    rhs = broadcast(rhs, shapeOf(op.getRhs().getType()), shape);
+    lhs = broadcast(lhs, shapeOf(op.getLhs().getType()), shape);
   }
   Value mask = make("cmp", maskOf(result), {lhs, rhs}, kind); // then 1 or 0
   auto constant = [&](double value) -> Value {
@@ -139,6 +139,12 @@ Value TensorToTile::product(Value lhs, Value rhs, Value acc, Value initCond, Typ
                             bool aTrans, bool bTrans) {
   auto transposed = [&](Value v) {
     auto t = cast<TileType>(v.getType());
+    // A plane of a value whose boxes it does not fill is turned before it comes to mat.
+    if (v.getDefiningOp<SliceOp>() && t.getMemorySpace() != MemorySpace::Mat &&
+        t.getValid().empty()) {
+      SmallVector<int64_t> shape{t.getShape()[0], t.getShape()[1]};
+      return swapAxes(v, shape, 0, 1);
+    }
     SmallVector<int64_t> valid(llvm::reverse(t.getValid()));
     MemorySpace space = t.getMemorySpace();
     return make("transpose_view",
@@ -182,8 +188,23 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
   Value acc = accumulates ? tile(op->getOperand(0)) : Value();
   Value initCond =
       accumulates && op->getNumOperands() > 3 ? map.lookup(op->getOperand(3)) : Value();
-  ArrayRef<int64_t> ls = shapeOf(oldLhs.getType()), rs = shapeOf(oldRhs.getType()),
-                    os = shapeOf(resultType);
+  // A vector is a row on the left and a column on the right, which the product leaves out again.
+  SmallVector<int64_t> ls(shapeOf(oldLhs.getType())), rs(shapeOf(oldRhs.getType())),
+      os(shapeOf(resultType));
+  bool column = rs.size() == 1;
+  if (ls.size() == 1) {
+    ls.insert(ls.begin(), 1);
+    os.insert(os.end() - (column ? 0 : 1), 1);
+    aTrans = false;
+  }
+  Value added;
+  if (column) {
+    rs.push_back(1);
+    os.push_back(1);
+    bTrans = false;
+    rhs = make("reshape", TileType::get({rs[0], 1}, element), rhs);
+    std::swap(acc, added); // it has the shape of the result, not of the product
+  }
 
   Value result;
   if (family == "matmul_bias") {
@@ -196,7 +217,7 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
     result = product(lhs, rhs, acc, initCond, accElement, aTrans, bTrans);
   } else {
     // One product per batch, joined in a vec tile.
-    int64_t batches = rowsOf(os.drop_back(2)) * (os.size() > 2 ? os[os.size() - 3] : 1);
+    int64_t batches = planesOf(os);
     int64_t m = os[os.size() - 2], n = os.back();
     if (initCond)
       return op->emitError("matmul_acc: init_cond needs 2-D operands");
@@ -217,11 +238,7 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
         position += (own == 1 ? 0 : coordinate) * scale;
         scale *= own;
       }
-      int64_t rows = shape[shape.size() - 2], cols = shape.back();
-      auto t = cast<TileType>(all.getType());
-      return make("slice", TileType::get({rows, cols}, t.getElementType(), t.getMemorySpace()),
-                  {all, index(rows), index(cols), index(position * rows), index(0)},
-                  attr("operandSegmentSizes", b.getDenseI32ArrayAttr({1, 2, 2, 0})));
+      return planeOf(all, shape, index(position));
     };
     for (int64_t batch = 0; batch < batches; ++batch) {
       Value part = product(batchOf(lhs, ls, batch), batchOf(rhs, rs, batch), {}, {}, accElement,
@@ -230,6 +247,18 @@ LogicalResult TensorToTile::lowerMatmul(Operation *op, StringRef family) {
     }
     if (acc)
       result = make("add", outType, {acc, result});
+  }
+  if (column) {
+    auto flat =
+        TileType::get({rowsOf(shapeOf(resultType)), colsOf(shapeOf(resultType))}, accElement);
+    if (cast<TileType>(result.getType()).getMemorySpace() == MemorySpace::Acc) {
+      auto product = TileType::get(cast<TileType>(result.getType()).getShape(), accElement);
+      result =
+          make("assemble", product, {make("create_tile", product, {}), result, index(0), index(0)});
+    }
+    result = make("reshape", flat, result);
+    if (added)
+      result = make("add", flat, {added, result});
   }
   // A declared narrower result: rounded to nearest even, as the hardware's store path does.
   TileType declared = flatTileType(resultType);
@@ -370,16 +399,15 @@ LogicalResult TensorToTile::lowerValueOp(Operation *op, const OpRow *row) {
       map.map(undef.getResult(), b.clone(*op, map)->getResult(0));
     return success();
   }
-  if (isa<TransposeOp>(op)) {
-    ArrayRef<int64_t> shape = shapeOf(op->getOperand(0).getType());
-    auto transpose = cast<TransposeOp>(op);
-    int64_t rank = shape.size(), a = transpose.getAxis1(), c = transpose.getAxis2();
-    a = a < 0 ? a + rank : a;
-    c = c < 0 ? c + rank : c;
-    bool last = (a == rank - 1 && c == rank - 2) || (a == rank - 2 && c == rank - 1);
-    if (!last || rowsOf(shape) != shape[rank - 2])
-      return op->emitError("transpose: in a kernel the last two axes of one plane can be swapped");
-  }
+  auto transpose = dyn_cast<TransposeOp>(op);
+  bool planes = llvm::any_of(op->getResultTypes(), [](Type type) {
+    return isa<TensorType, TileType>(type) && planesOf(shapeOf(type)) > 1;
+  });
+  if (transpose && (planes || planesOf(shapeOf(op->getOperand(0).getType())) > 1 ||
+                    shapeOf(op->getOperand(0).getType()).size() > 2))
+    return lowerTranspose(transpose);
+  if (planes && llvm::is_contained({"col_reduce", "col_arg", "col_expand"}, family))
+    return lowerByPlane(op);
   // Everything else keeps its form: operands as tiles, results flat.
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())

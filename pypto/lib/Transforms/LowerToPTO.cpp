@@ -201,6 +201,17 @@ void PtoEmitter::findTileForms() {
     if (auto move = dyn_cast<MoveOp>(op)) // a bias is a row, not a matrix of boxes
       if (cast<TileType>(move.getType()).getMemorySpace() == MemorySpace::Bias)
         flatBuffers.insert(storage.bufferOf(move.getTile()));
+    if (auto move = dyn_cast<MoveOp>(op)) { // what goes to mat fills boxes before
+      auto from = cast<TileType>(move.getTile().getType());
+      if (cast<TileType>(move.getType()).getMemorySpace() == MemorySpace::Mat &&
+          from.getMemorySpace() == MemorySpace::Vec) {
+        int64_t box = std::max<int64_t>(32 / elementBytes(from.getElementType()), 16);
+        int64_t &rows = boxRows.try_emplace(from.getShape()[0], box).first->second;
+        rows = std::max(rows, box);
+        int64_t &least = leastBytes.try_emplace(from.getShape()[1], 32 / box).first->second;
+        least = std::min(least, 32 / box);
+      }
+    }
     for (Value result : op->getResults())
       if (auto type = dyn_cast<TileType>(result.getType())) {
         int64_t bytes = elementBytes(type.getElementType());
@@ -210,7 +221,9 @@ void PtoEmitter::findTileForms() {
   });
   if (!options.a5)
     return;
-  // Its compare instruction has a mask of the operands' shape, of which it fills the bits.
+  // Its compare instruction has a mask of the operands' shape, of which it fills the bits: rows of
+  // bytes, so that the operands' are as wide as those.
+  old.walk([&](CmpOp op) { leastBytes[cast<TileType>(op.getLhs().getType()).getShape()[1]] = 1; });
   old.walk([&](CmpOp op) {
     if (auto mask = dyn_cast<TileType>(op.getType()))
       maskColumns[storage.bufferOf(op.getResult())] =
@@ -246,7 +259,8 @@ TileType PtoEmitter::physical(TileType type, bool flat) const {
       return whole(lane, 1);
     if (flat)
       return r > 1 ? type : whole(1, lane);
-    return whole(1, 32 / leastBytes.lookup_or(c, elementBytes(type.getElementType())));
+    return whole(boxRows.lookup_or(r, 1),
+                 32 / leastBytes.lookup_or(c, elementBytes(type.getElementType())));
   default:
     return type;
   }

@@ -171,6 +171,7 @@ private:
   llvm::DenseMap<unsigned, Value> shared;
   llvm::DenseSet<unsigned> flatBuffers;          // read as other shapes or by position in the tile
   llvm::DenseMap<unsigned, int64_t> maskColumns; // of masks as wide as what is compared
+  llvm::DenseMap<int64_t, int64_t> boxRows;      // rows of tiles that go to mat -> a box of theirs
   llvm::DenseMap<int64_t, int64_t> leastBytes; // columns -> of the narrowest element of such tiles
   std::map<int64_t, Value> constants;          // every number may occur, DenseMap reserves two
   llvm::DenseMap<unsigned, Memory> memories;

@@ -15,6 +15,9 @@
 
 namespace pypto {
 
+/// The planes (last two axes) of a shape.
+int64_t planesOf(llvm::ArrayRef<int64_t> shape);
+
 class TensorToTile {
 public:
   explicit TensorToTile(mlir::func::FuncOp kernel)
@@ -43,6 +46,8 @@ private:
              Ref<Value> valid, MemorySpace space);
   Values clampedValid(Value oldSource, Value source, Ref<int64_t> window, Ref<Value> offsets,
                       Ref<Value> valid, bool clamp);
+  static llvm::SmallVector<int64_t> windowOfRank(size_t rank, Ref<int64_t> shape,
+                                                 Ref<int64_t> dropped);
   llvm::SmallVector<int64_t> validShapeOfWindow(SliceOp op, Ref<int64_t> window,
                                                 Ref<int64_t> dropped);
   std::pair<Value, Value> flatIndex(Ref<int64_t> shape, Ref<Value> indices);
@@ -65,12 +70,30 @@ private:
   mlir::LogicalResult lowerExpandClone(ExpandCloneOp op);
   mlir::LogicalResult lowerGatherRow(GatherRowOp op);
   mlir::LogicalResult lowerSineCosine(mlir::Operation *op, bool cosine);
-  Value flatPositions(mlir::Operation *op, Value index, Ref<int64_t> sourceShape, int64_t dim);
+  Value flatPositions(Value positions, int64_t stride, bool lastAxis);
   Value replicate(Value small, TileType to);
   Value product(Value lhs, Value rhs, Value acc, Value initCond, mlir::Type element, bool aTrans,
                 bool bTrans);
   TileType maskOf(TileType like);
   Value splat(TileType like, double value);
+
+  // Values of rank above 2 (LowerPlanes.cpp).
+  mlir::LogicalResult lowerByPlane(mlir::Operation *op);
+  mlir::LogicalResult lowerTranspose(TransposeOp op);
+  mlir::LogicalResult needsKnownValid(mlir::Operation *op, mlir::Type type);
+  Value broadcast(Value small, Ref<int64_t> from, Ref<int64_t> to);
+  Value swapAxes(Value x, llvm::SmallVectorImpl<int64_t> &shape, int64_t first, int64_t second);
+  Value windowInPlanes(Value source, Ref<int64_t> shape, Ref<int64_t> window, Ref<Value> offsets);
+  Value assembleInPlanes(Value target, Value source, Ref<int64_t> shape, Ref<int64_t> window,
+                         Ref<Value> offsets);
+  Value joinPlanes(int64_t planes, TileType type, llvm::function_ref<Value(Value)> part);
+  Value inTurn(int64_t count, Value into, llvm::function_ref<Value(Value, Value)> step);
+  Value planeOf(Value all, Ref<int64_t> shape, Value plane);
+  Value windowOf(Value all, int64_t rows, int64_t cols, Value row, Value col);
+  Values coordinates(Value number, Ref<int64_t> extents);
+  Value positionOf(Ref<Value> coordinates, Ref<int64_t> extents);
+  Value times(Value value, int64_t by);
+  Value plus(Value x, Value y);
 
   // Helpers.
   Value tile(Value old); // the 2-D tile (or scalar) of an old value; global memory is loaded

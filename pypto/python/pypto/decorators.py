@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from pypto.enums import FunctionType as Kind
-from pypto.errors import ArgumentTypeError, ParserSyntaxError
+from pypto.errors import ArgumentTypeError, ParserSyntaxError, Span
 from pypto.source import Record
 
 
@@ -159,6 +159,7 @@ def program(cls=None, *, strict_ssa: bool = False):
         if not functions:
             raise ParserSyntaxError(
                 f"program {inner.__name__} has no function",
+                Span(frame.f_code.co_filename, frame.f_lineno, 1),
                 hint="decorate at least one method with @pl.function",
             )
         for each in functions:

@@ -6,15 +6,27 @@ annotation; the objects made here are what Python code sees (`inspect`, checks o
 
 from __future__ import annotations
 
+import itertools
+import linecache
+import sys
 from typing import Any
 
 from pypto.dtypes import DataType
 from pypto.enums import TensorLayout
-from pypto.errors import Error
+from pypto.errors import ParserTypeError, Span
 
 
-def _usage(message: str, hint: str) -> Error:
-    return Error(message, hint=hint)
+def _usage(message: str, hint: str) -> ParserTypeError:
+    """The error of a type written wrongly, at the line of the user's file that writes it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    places = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    _, _, begin, end = next(places, (None, None, None, None))
+    columns = (begin + 1, frame.f_lineno, end + 1) if begin is not None and end else (1,)
+    span = Span(frame.f_code.co_filename, frame.f_lineno, *columns)
+    line = linecache.getline(span.filename, span.begin_line).rstrip()
+    return ParserTypeError(message, span, hint=hint, source_lines=[line] if line else [])
 
 
 class DynVar:

@@ -85,6 +85,21 @@ CASES = {
     "attribute": ("a = x.rows", U, "no attribute 'rows'", "x.rows"),
     "matrix operator": ("a = x @ w", U, "not defined on tensors", "x @ w"),
     "power at run time": ("a = n ** 2", U, "not supported on run-time", "n ** 2"),
+    "bits at run time": ("a = n ^ n", U, "not supported on run-time", "n ^ n"),
+    "rows outside": (
+        "t = pl.full([8, 32], dtype=pl.FP32, value=0.0)\na = pl.gather_row(t, x, [7, 0], [0, 0], [2, 32])",
+        I,
+        "destination: [7, 9) leaves axis 0",
+        "pl.gather_row(t",
+    ),
+    "more rows than fit": (
+        "t = pl.full([8, 32], dtype=pl.FP32, value=0.0)\n"
+        "a = pl.gather_row(t, x, [0, 0], [0, 0], [2, 32], valid_shape=[3, 32])",
+        I,
+        "larger than shapes",
+        "[3, 32]",
+    ),
+    "starred target": ("a, *b = x.shape", U, "starred", "*b"),
     "mixed scalars": ("a = n + f", T, "mixes", "n + f"),
     "bool arithmetic": ("a = (n > 1) + 1", T, "BOOL", "(n > 1) + 1"),
     "division by zero": ("a = k // 0", I, "division by zero", "k // 0"),

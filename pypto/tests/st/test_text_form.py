@@ -125,6 +125,72 @@ def elements(x: pl.Tensor[[3, 5], F32], y: pl.Out[pl.Tensor[[3, 5], F32]]):
     return y
 
 
+@pl.jit
+def some_columns(
+    n: pl.Tensor[[1], I32], x: pl.Tensor[[16, 48], F32], y: pl.Out[pl.Tensor[[16, 48], F32]]
+):
+    with pl.at(level=CORE):  # how many rows of a column are valid is known at run time
+        rows = pl.cast(pl.read(n, [0]), pl.INDEX)
+        t = pl.slice(x, [16, 48], [0, 0], valid_shape=[rows, 48])
+        y[0:16, 0:48] = pl.row_expand_mul(t, pl.recip(pl.row_sum(t)))
+    return y
+
+
+@pl.jit
+def odd_masks(x: pl.Tensor[[8, 40], F32], y: pl.Out[pl.Tensor[[8, 40], F32]]):
+    with pl.at(level=CORE):  # a mask on A5 has rows of bytes, 40 of them
+        y[0:8, 0:40] = pl.cmp(x[0:8, 0:40], 0.5, cmp_type=4)
+    return y
+
+
+@pl.jit
+def merged(x: pl.Tensor[[1, 256], F32], y: pl.Out[pl.Tensor[[1, 256], F32]]):
+    with pl.at(level=CORE):
+        order = pl.arange(0, [1, 128], dtype=pl.UINT32)
+        a = pl.mrgsort(pl.sort32(x[0:1, 0:128], order), block_len=64)
+        b = pl.mrgsort(pl.sort32(x[0:1, 128:256], order), block_len=64)
+        y[0:1, 0:256] = pl.gather(pl.mrgsort(a, b), mask_pattern=1)
+    return y
+
+
+@pl.jit
+def counted(x: pl.Tensor[[8, 64], F32], y: pl.Out[pl.Tensor[[1, 8], I32]]):
+    with pl.at(level=CORE):
+        _, found = pl.gather(x[0:8, 0:64], kvalue=0.25, cmp_mode="gt", out_cols=64)
+        y[0:1, 0:8] = found
+    return y
+
+
+@pl.jit
+def both_turned(
+    a: pl.Tensor[[40, 20], pl.FP16],
+    b: pl.Tensor[[24, 40], pl.FP16],
+    y: pl.Out[pl.Tensor[[20, 24], F32]],
+):
+    with pl.at(level=CORE):
+        y[0:20, 0:24] = pl.matmul(a, b, a_trans=True, b_trans=True, out_dtype=F32)
+    return y
+
+
+@pl.jit
+def computed_factor(
+    a: pl.Tensor[[20, 40], F32], b: pl.Tensor[[24, 40], F32], y: pl.Out[pl.Tensor[[20, 24], F32]]
+):
+    with pl.at(level=CORE):
+        y[0:20, 0:24] = pl.matmul(a[0:20, 0:40], pl.mul(b[0:24, 0:40], 2.0), b_trans=True)
+    return y
+
+
+@pl.jit
+def rows_joined(x: pl.Tensor[[6, 20], F32], y: pl.Out[pl.Tensor[[12, 20], F32]]):
+    with pl.at(level=CORE):  # whole rows of 80 bytes
+        t = pl.create_tensor([12, 20], dtype=F32)
+        t[0:6, :] = pl.mul(x[0:6, 0:20], 2.0)
+        t[6:12, :] = pl.mul(x[0:6, 0:20], 3.0)
+        y[0:12, 0:20] = t
+    return y
+
+
 def replaced(x, y):
     y = -x
     for i in range(3):
@@ -189,6 +255,37 @@ CASES = [
         column_bits,
         lambda: (integers(24, 1), torch.zeros(24, 1).int()),
         lambda x, y: torch.cat([x[:19] & 255, torch.zeros(5, 1).int()]),
+    ),
+    (
+        some_columns,
+        lambda: (torch.tensor([11]).int(), torch.rand(16, 48) + 1, torch.zeros(16, 48)),
+        lambda n, x, y: torch.cat([x[:11] / x[:11].sum(1, keepdim=True), torch.zeros(5, 48)]),
+    ),
+    (odd_masks, lambda: (torch.randn(8, 40), torch.zeros(8, 40)), lambda x, y: (x > 0.5).float()),
+    (
+        merged,
+        lambda: (torch.randn(1, 256), torch.zeros(1, 256)),
+        lambda x, y: x.sort(descending=True)[0],
+    ),
+    (
+        counted,
+        lambda: (torch.randn(8, 64), torch.zeros(1, 8, dtype=torch.int32)),
+        lambda x, y: (x > 0.25).sum(1).int().reshape(1, 8),
+    ),
+    (
+        both_turned,
+        lambda: (torch.randn(40, 20).half(), torch.randn(24, 40).half(), torch.zeros(20, 24)),
+        lambda a, b, y: a.float().t() @ b.float().t(),
+    ),
+    (
+        computed_factor,
+        lambda: (torch.randn(20, 40), torch.randn(24, 40), torch.zeros(20, 24)),
+        lambda a, b, y: a @ (2 * b).t(),
+    ),
+    (
+        rows_joined,
+        lambda: (torch.randn(6, 20), torch.zeros(12, 20)),
+        lambda x, y: torch.cat([2 * x, 3 * x]),
     ),
     (
         larger_of,

@@ -301,7 +301,7 @@ def PyPTO_DimOp : PyPTO_Op<"dim", [Pure]> {
 def PyPTO_GatherRowOp : PyPTO_ValueOp<"gather_row", [AttrSizedOperandSegments]> {
   let summary = "rows of global memory into a window of an on-chip tile";
   let arguments = (ins PyPTO_Value:$dst, PyPTO_TensorType:$src, Variadic<Index>:$dst_offset, Variadic<Index>:$src_offset,
-      Variadic<Index>:$valid_shape, DefaultValuedAttr<BoolAttr, "false">:$transpose);
+      Variadic<Index>:$valid_shape, DenseI64ArrayAttr:$shapes, DefaultValuedAttr<BoolAttr, "false">:$transpose);
   let assemblyFormat = Plain;
   let family = "gather_row";
   let signatures = [Sig<["gather_row"], "U", [V<"dst">, V<"src">, Param<"dst_offset", "offsets">, Param<"src_offset", "offsets">,
