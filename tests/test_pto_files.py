@@ -35,8 +35,8 @@ def run(folder: Path, name: str, arguments: list) -> np.ndarray:
     return np.load(given[given.index("--out") + 1])
 
 
-def test_the_page_has_three_files():
-    assert list(FILES) == ["softmax", "product", "relu_of_product"]
+def test_the_page_has_four_files():
+    assert list(FILES) == ["softmax", "product", "relu_of_product", "doubled"]
 
 
 def test_softmax(tmp_path):
@@ -56,3 +56,27 @@ def test_products(tmp_path, name):
     c = run(tmp_path, name, [a, b, out, *slots])
     wanted = a.astype(np.float32) @ b.astype(np.float32)
     np.testing.assert_array_equal(c, wanted if name == "product" else np.maximum(wanted, 0))
+
+
+def test_a_checked_run_says_what_the_page_says(tmp_path):
+    (tmp_path / "doubled.pto").write_text(FILES["doubled"])
+    x = np.ones((16, 64), np.float32)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", np.zeros_like(x))
+    command = re.search(r"^\$ (pto-run doubled.*)\n(Error: .*)\n", PAGE, re.M)
+
+    def call() -> subprocess.CompletedProcess:
+        words = [BIN / "pto-run", *command[1].split()[1:]]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+
+    done = call()
+    assert (done.returncode, done.stderr.rstrip()) == (1, command[2])
+    assert not np.load(tmp_path / "y.npy").any()
+    # With the flag that it asks for there is nothing to say.
+    flag = re.search(r"set_flag(\[.*?\]) behind that one", command[2])[1]
+    store = "    pto.tstore"
+    order = f"    pto.set_flag{flag}\n    pto.wait_flag{flag}\n"
+    (tmp_path / "doubled.pto").write_text(FILES["doubled"].replace(store, order + store))
+    done = call()
+    assert (done.returncode, done.stderr) == (0, "")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 2 * x)

@@ -175,7 +175,9 @@ void *Cluster::produce(Place *place, int fifo, const Shape &shape, const char *w
     int64_t number = queue.filling[endOf(place, shape.producers)]++;
     auto state = [&] {
       int64_t free = slowest(queue.released, shape.consumers);
-      int64_t popped = slowest(queue.taken, shape.consumers) - free;
+      int64_t popped = std::min(slowest(queue.taken, shape.consumers),
+                                slowest(queue.published, shape.producers)) -
+                       free;
       return ": all of its " + ::number(shape.slots) + " slots are in use, " +
              ::number(std::max<int64_t>(0, popped)) + " of them popped and not freed";
     };

@@ -10,7 +10,7 @@ static constexpr size_t kMaxReports = 20;
 // Uses of global memory that are kept although nothing orders anything behind them.
 static constexpr size_t kMaxUses = 1024, kPruneAt = 128;
 // Different bytes of tiles that are told apart; a loop over more of them starts anew.
-static constexpr size_t kMaxRecords = 4096;
+static constexpr size_t kMaxRecords = 2048;
 
 static void join(std::array<uint32_t, 12> &into, const std::array<uint32_t, 12> &other) {
   for (unsigned i = 0; i < into.size(); ++i)
@@ -65,23 +65,34 @@ OrderCheck::Clock OrderCheck::told(unsigned queue) const {
   return clock;
 }
 
+const OrderCheck::Clock &OrderCheck::knownAt(const Last &last) const {
+  static const Clock nothing{};
+  return now_ - last.when < kRemembered ? knownLately_[last.when % kRemembered] : nothing;
+}
+
+OrderCheck::Memory &OrderCheck::memoryOf(int64_t key) {
+  for (Memory &memory : memories_)
+    if (memory.key == key)
+      return memory;
+  return memories_.emplace_back(Memory{key, {}});
+}
+
 uint32_t OrderCheck::recordOf(const OrderAccess &access, const Bytes &bytes) {
-  Memory &memory = memories_[access.key];
-  auto [at, isNew] = memory.byBytes.try_emplace(
-      {bytes.start, bytes.count, bytes.pitch, bytes.run, access.tile}, records_.size());
-  if (!isNew)
-    return at->second;
+  Memory &memory = memoryOf(access.key);
+  for (const Memory::Entry &known : memory.entries)
+    if (known.bytes == bytes && known.tile == access.tile)
+      return known.record;
   uint32_t number = records_.size();
   Record &made = records_.emplace_back();
   made.bytes = bytes;
   made.tile = access.tile;
-  for (uint32_t other : memory.records)
-    if (records_[other].bytes.meets(bytes)) {
-      records_[other].meeting.push_back(number);
-      made.meeting.push_back(other);
+  for (const Memory::Entry &other : memory.entries)
+    if (other.bytes.meets(bytes)) {
+      records_[other.record].meeting.push_back(number);
+      made.meeting.push_back(other.record);
     }
   made.meeting.push_back(number);
-  memory.records.push_back(number);
+  memory.entries.push_back({bytes, access.tile, number});
   return number;
 }
 
@@ -98,7 +109,7 @@ void OrderCheck::reportMissing(const OrderSite &site) {
     unsigned queue = m.last.site->queue;
     bool comesAlong = std::any_of(missing_.begin(), missing_.end(), [&](const Missing &other) {
       return other.last.site->queue == queue ? other.last.number > m.last.number
-                                             : other.last.known[queue] >= m.last.number;
+                                             : knownAt(other.last)[queue] >= m.last.number;
     });
     if (comesAlong || reports_.size() > kMaxReports ||
         !reported_.insert({m.last.site, &site}).second)
@@ -109,7 +120,7 @@ void OrderCheck::reportMissing(const OrderSite &site) {
   }
   Clock &known = known_[site.queue];
   for (const Missing &m : missing_) {
-    join(known, m.last.known);
+    join(known, knownAt(m.last));
     uint32_t &mine = known[m.last.site->queue];
     mine = std::max(mine, m.last.number);
   }
@@ -178,14 +189,14 @@ void OrderCheck::instruction(const OrderSite &site, const int64_t *numbers) {
     recordOfAccess_.clear();
   }
   uint32_t used[16];
-  std::vector<std::pair<GlobalUse, bool>> uses;
+  uses_.clear();
   uint32_t count = std::min<uint32_t>(site.accessCount, 16);
   for (uint32_t i = 0; i < count; ++i) {
     const OrderAccess &access = site.accesses[i];
     used[i] = UINT32_MAX;
     if (access.flags & OrderAccess::Global) {
       if (looksForOrder_)
-        global(site, access, numbers + access.first, uses);
+        global(site, access, numbers + access.first);
       continue;
     }
     if (access.flags & OrderAccess::Measured) {
@@ -211,12 +222,13 @@ void OrderCheck::instruction(const OrderSite &site, const int64_t *numbers) {
     reportMissing(site);
   uint32_t number = ++counts_[queue];
   ++now_;
+  knownLately_[now_ % kRemembered] = known;
   for (uint32_t i = 0; i < count; ++i) {
     if (used[i] == UINT32_MAX)
       continue;
     const OrderAccess &access = site.accesses[i];
     Record &record = records_[used[i]];
-    Last last{number, &site, &access, known};
+    Last last{number, &site, &access, now_};
     if (access.flags & OrderAccess::Writes) {
       record.writes[queue] = last;
       record.writtenBy |= 1u << queue;
@@ -227,9 +239,9 @@ void OrderCheck::instruction(const OrderSite &site, const int64_t *numbers) {
       record.readBy |= 1u << queue;
     }
   }
-  for (auto &[use, isWrite] : uses) {
+  for (auto &[use, isWrite] : uses_) {
     use.last.number = number;
-    use.last.known = known;
+    use.last.when = now_;
     std::vector<GlobalUse> &list = (isWrite ? globalWrites_ : globalReads_)[queue];
     list.push_back(use);
     if (list.size() % kPruneAt == 0)
@@ -245,8 +257,7 @@ void OrderCheck::instruction(const OrderSite &site, const int64_t *numbers) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-void OrderCheck::global(const OrderSite &site, const OrderAccess &access, const int64_t *numbers,
-                        std::vector<std::pair<GlobalUse, bool>> &uses) {
+void OrderCheck::global(const OrderSite &site, const OrderAccess &access, const int64_t *numbers) {
   int64_t rank = access.count, base = numbers[1];
   const int64_t *sizes = numbers + 2, *strides = sizes + rank;
   // The dimensions from the inside, those that follow each other without a gap as one.
@@ -298,7 +309,7 @@ void OrderCheck::global(const OrderSite &site, const OrderAccess &access, const 
       if (writes)
         visit(globalReads_[queue]);
     }
-    uses.push_back({{bytes, base, {0, &site, &access, {}}}, writes});
+    uses_.push_back({{bytes, base, {0, &site, &access, 0}}, writes});
   }
   globalQueues_ |= 1u << site.queue;
 }
@@ -325,6 +336,15 @@ std::string OrderCheck::flagText(const OrderSync &sync, int64_t event) {
          std::to_string(event) + ">]";
 }
 
+OrderCheck::Flag &OrderCheck::flagOf(const OrderSync &sync, int64_t event) {
+  uint16_t &number = flagNumbers_[sync.from][sync.to][event];
+  if (!number) {
+    flags_.emplace_back().event = event;
+    number = flags_.size();
+  }
+  return flags_[number - 1];
+}
+
 void OrderCheck::sync(const OrderSync &sync, int64_t event) {
   auto report = [&](const std::string &text) {
     if (faults_.size() <= kMaxReports && reported_.insert({&sync, nullptr}).second)
@@ -338,7 +358,7 @@ void OrderCheck::sync(const OrderSync &sync, int64_t event) {
   }
   switch (static_cast<OrderSync::Kind>(sync.kind)) {
   case OrderSync::Set: {
-    Flag &flag = flags_[{sync.from, sync.to, event}];
+    Flag &flag = flagOf(sync, event);
     if (flag.isSet)
       report("sets " + flagText(sync, event) + " again, which nothing has waited for since '" +
              flag.set->op + "' at " + flag.set->place + " set it");
@@ -353,7 +373,7 @@ void OrderCheck::sync(const OrderSync &sync, int64_t event) {
     return;
   }
   case OrderSync::Wait: {
-    Flag &flag = flags_[{sync.from, sync.to, event}];
+    Flag &flag = flagOf(sync, event);
     if (!flag.isSet)
       report("waits for " + flagText(sync, event) +
              ", which nothing has set: a device would wait for ever");
@@ -414,7 +434,7 @@ std::string OrderCheck::textOf(const Report &m) const {
   if (m.earlier->queue == m.later->queue)
     return text + "; missing: barrier <" + from + "> between them";
   int64_t event = 0;
-  while (event < kEvents && flags_.count({m.earlier->queue, m.later->queue, event}))
+  while (event < kEvents && usesEvent(m.earlier->queue, m.later->queue, event))
     ++event;
   std::string flag = std::string("[<") + from + ">, <" + to + ">, " +
                      (event < kEvents ? "<EVENT_ID" + std::to_string(event) + ">"
@@ -445,10 +465,10 @@ void OrderCheck::finish(Findings &findings) {
   }
   for (const std::string &fault : faults_)
     findings.add(findings.errors, fault);
-  for (const auto &[key, flag] : flags_)
+  for (const Flag &flag : flags_)
     if (flag.isSet)
       findings.add(findings.errors, std::string(flag.set->place) + ": error: '" + flag.set->op +
-                                        "' op sets " + flagText(*flag.set, key[2]) +
+                                        "' op sets " + flagText(*flag.set, flag.event) +
                                         ", which nothing waits for: the next kernel would find "
                                         "it set");
 }

@@ -344,8 +344,12 @@ def test_a_slot_that_is_never_given_back_is_a_deadlock():
         CUBE_ARGS,
         f"    pto.aiv_initialize_pipe {pipe}{turns}    %w1 = pto.tpop_from_aic {{split = 0}} -> !G\n    }}",
     )
-    with pytest.raises(KernelFault, match="deadlock"):
+    with pytest.raises(KernelFault, match="deadlock") as caught:
         run(module(send + "\n" + receive), *arrays(), np.zeros((16, 32), np.float32))
+    _, cube_waits, vector_waits = str(caught.value).splitlines()
+    assert "'pto.tpush_to_aiv' of the cube core waits for pipe 0 (cube to vector)" in cube_waits
+    assert "all of its 2 slots are in use, 2 of them popped and not freed" in cube_waits
+    assert "'pto.tpop_from_aic' of the vector core waits" in vector_waits
 
 
 # Quantisation words (pto-isa 6.8): scale in the low half, offset from bit 37, signed results from bit 46.

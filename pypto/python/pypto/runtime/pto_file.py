@@ -117,7 +117,8 @@ def run_pto(
 
     `entry` names the function where the module has several; `"cube,vector"` are the two halves of a cluster,
     which run side by side. `arch` ("a3", "a5") overrides the module's. All `blocks` run. With `check` (or
-    `PTO_CHECK=1`) each access of global memory is checked against its tensor; a fault says where.
+    `PTO_CHECK=1`) each access of global memory is checked against its tensor, tiles against their memory, and
+    instructions for the order of their queues (docs/pto-files.md); a fault says where, notes go to stderr.
 
     Raises `PtoError`. Compiled kernels are kept, so that a second call costs microseconds.
     """

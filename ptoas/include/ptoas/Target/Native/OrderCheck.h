@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +86,7 @@ private:
   struct Bytes {
     int64_t start, count, pitch, run;
     int64_t end() const { return start + (count - 1) * pitch + run; }
+    bool operator==(const Bytes &) const = default;
     bool isEmpty() const { return count <= 0 || run <= 0; }
     bool meets(const Bytes &other) const;
   };
@@ -92,7 +94,7 @@ private:
     uint32_t number = 0;
     const OrderSite *site = nullptr;
     const OrderAccess *access = nullptr;
-    Clock known{}; // what its queue knew to be done when it began
+    uint64_t when = 0; // among all instructions of the core
   };
   /// The last uses of the same bytes of tiles.
   struct Record {
@@ -105,8 +107,12 @@ private:
     Last writer;
   };
   struct Memory {
-    std::map<std::array<int64_t, 5>, uint32_t> byBytes; // the last number is the tile
-    std::vector<uint32_t> records;
+    struct Entry {
+      Bytes bytes;
+      uint32_t tile, record;
+    };
+    int64_t key;
+    std::vector<Entry> entries;
   };
   /// A use of global memory, as long as some queue may run before it is done.
   struct GlobalUse {
@@ -115,6 +121,7 @@ private:
     Last last;
   };
   struct Flag {
+    int64_t event = 0;
     bool isSet = false;
     Clock clock{};
     uint32_t lastWait = 0;
@@ -133,6 +140,13 @@ private:
   };
 
   Clock told(unsigned queue) const;
+  /// What the queue of an instruction knew to be done when it began; nothing if that is long ago.
+  const Clock &knownAt(const Last &last) const;
+  Flag &flagOf(const OrderSync &sync, int64_t event);
+  bool usesEvent(unsigned from, unsigned to, int64_t event) const {
+    return flagNumbers_[from][to][event] != 0;
+  }
+  Memory &memoryOf(int64_t key);
   uint32_t recordOf(const OrderAccess &access, const Bytes &bytes);
   bool isKnown(const OrderSite &site, unsigned queue, uint32_t number) const {
     return known_[site.queue][queue] >= number ||
@@ -140,8 +154,7 @@ private:
   }
   void look(const OrderSite &site, const OrderAccess &access, Record &record);
   void lookForLostBytes(const OrderSite &site, const OrderAccess &access, const Record &record);
-  void global(const OrderSite &site, const OrderAccess &access, const int64_t *numbers,
-              std::vector<std::pair<GlobalUse, bool>> &uses);
+  void global(const OrderSite &site, const OrderAccess &access, const int64_t *numbers);
   void prune(std::vector<GlobalUse> &uses, unsigned queue);
   void missing(const Last &earlier, const OrderAccess &access, const Bytes &before,
                const Bytes &now, int64_t base);
@@ -152,14 +165,18 @@ private:
   std::array<Clock, kQueues> known_{};
   Clock counts_{}, sent_{};
   bool hasOwnFlags_ = false, looksForOrder_ = true;
-  std::map<std::array<int64_t, 3>, Flag> flags_; // setting queue, waiting queue, event
+  std::vector<Flag> flags_;
+  uint16_t flagNumbers_[kQueues][kQueues][kEvents] = {}; // of setting and waiting queue, plus one
   std::map<int64_t, Clock> tokens_;
-  std::map<int64_t, Memory> memories_;
-  std::vector<Record> records_;
+  std::vector<Memory> memories_;
+  std::deque<Record> records_;           // they stay where they are
   std::vector<uint32_t> recordOfAccess_; // by index, plus one
   std::vector<GlobalUse> globalReads_[kQueues], globalWrites_[kQueues];
   uint32_t globalQueues_ = 0;
+  std::vector<std::pair<GlobalUse, bool>> uses_; // of the instruction in hand; whether it writes
   uint64_t now_ = 0;
+  static constexpr unsigned kRemembered = 64;
+  Clock knownLately_[kRemembered]; // by `when`
   std::vector<Missing> missing_;
   std::vector<Report> reports_;
   std::set<std::pair<const void *, const void *>> reported_;
