@@ -106,3 +106,12 @@ func.func @address() {
   %t = pto.alloc_tile addr = %c36 : !pto.tile_buf<vec, 16x64xf32>
   return
 }
+
+// -----
+// expected-error @below {{'hacc.entry' on a declaration: an entry needs a body}}
+func.func private @declared() attributes {hacc.entry}
+// expected-error @below {{a function with hacc.entry must return nothing (void), but it has 1 result(s)}}
+func.func @returns(%x: i32) -> i32 attributes {hacc.entry} {
+  return %x : i32
+}
+func.func @other() { return }

@@ -258,3 +258,16 @@ module attributes {pto.target_arch = "a2a3"} {
     return
   }
 }
+
+// -----
+!V = !pto.tile_buf<vec, 16x64xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @received(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    // expected-note @below {{the pipe is made here}}
+    pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4095} (c2v_consumer_buf = %b : i32)
+    // expected-error @below {{receives a tile of 4096 bytes from a slot of 4095 bytes}}
+    %t = pto.tpop_from_aic {split = 0} -> !V
+    pto.tfree_from_aic {split = 0}
+    return
+  }
+}

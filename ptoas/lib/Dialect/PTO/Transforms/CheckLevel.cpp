@@ -195,6 +195,13 @@ struct CheckLevel : mlir::pto::impl::CheckLevelBase<CheckLevel> {
                                  << step.getSExtValue();
     }
     if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+      // The earlier name of pto.entry, whose rules are the dialect's.
+      if (function->hasAttr("hacc.entry") && function.isExternal())
+        return op->emitError() << "'hacc.entry' on a declaration: an entry needs a body";
+      if (function->hasAttr("hacc.entry") && function.getNumResults() != 0)
+        return op->emitError()
+               << "a function with hacc.entry must return nothing (void), but it has "
+               << function.getNumResults() << " result(s)";
       auto isSlots = [](Type type) { return isa<MultiTileBufType>(type); };
       if (llvm::any_of(function.getArgumentTypes(), isSlots) ||
           llvm::any_of(function.getResultTypes(), isSlots))

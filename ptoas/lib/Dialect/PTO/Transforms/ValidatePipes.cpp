@@ -55,6 +55,20 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
     return success();
   }
 
+  // A slot holds what was sent; a vector core of two receives half of it.
+  LogicalResult checkPopped(Operation *pop, Value entry, Operation *init) {
+    auto tile = dyn_cast<TileBufType>(entry.getType());
+    if (!tile || !init || init->hasAttr("acc_push_epilogue"))
+      return success();
+    int64_t slot = intAttr(init, "slot_size"), bytes = tile.getSizeInBytes();
+    if (bytes <= slot)
+      return success();
+    InFlightDiagnostic diag = pop->emitOpError() << "receives a tile of " << bytes
+                                                 << " bytes from a slot of " << slot << " bytes";
+    diag.attachNote(init->getLoc()) << "the pipe is made here";
+    return diag;
+  }
+
   LogicalResult checkSlot(Operation *push, Value entry, Operation *init) {
     // Behind a conversion on the way out of the accumulator the elements are of another size.
     auto converts = [](Operation *op) { return op->hasAttr("acc_push_epilogue"); };
@@ -242,6 +256,8 @@ struct ValidatePipes : mlir::pto::impl::ValidatePipesBase<ValidatePipes> {
           failedAny |= failed(checkUse(op, pipes[intAttr(op, "id")], dominance));
         if (isa<TPushToAivOp, TPushToAicOp>(op))
           failedAny |= failed(checkSlot(op, op->getOperand(0), pipes[intAttr(op, "id")].init));
+        else if (isa<TPopFromAicOp, TPopFromAivOp>(op))
+          failedAny |= failed(checkPopped(op, op->getResult(0), pipes[intAttr(op, "id")].init));
         else if (auto push = dyn_cast<TPushOp>(op))
           failedAny |= failed(checkSlot(op, op->getOperand(0), op->getOperand(1).getDefiningOp()));
       });

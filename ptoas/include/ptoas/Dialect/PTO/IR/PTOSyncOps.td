@@ -292,7 +292,7 @@ class PTO_PipeUseOp<string mnemonic, list<Trait> traits = []>
        "uses split or none does"],
       !if(push, ["a tile lies in acc or vec, and fits slot_size"], []<string>),
       !if(pop, ["valid extents are given both or not at all; then the type leaves both open (valid=?x?)",
-                "with split the tile of a vector core has half of the sender's rows or columns",
+                "a tile fits slot_size; with split that of a vector core has half of the sender's rows or columns",
                 "each slot is given back once (tfree); a function that never does gets a warning"], []<string>),
       !if(free, ["one for each pop"], []<string>));
   let hasVerifier = 1;
