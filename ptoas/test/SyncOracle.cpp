@@ -108,6 +108,11 @@ bool meet(const Bytes &a, const Bytes &b) {
            !(a.box && b.box && areApart(*a.box, *b.box));
   if (a.space != b.space)
     return false;
+  auto isAnywhere = [](const Bytes &bytes) {
+    return bytes.kind == Bytes::Addressed && bytes.to == INT64_MAX;
+  };
+  if (isAnywhere(a) || isAnywhere(b))
+    return true;
   if (a.kind == Bytes::Addressed && b.kind == Bytes::Addressed)
     return std::max(a.from, b.from) < std::min(a.to, b.to);
   return a.kind == Bytes::Named && b.kind == Bytes::Named && a.name == b.name;

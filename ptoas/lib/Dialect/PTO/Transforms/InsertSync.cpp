@@ -26,7 +26,7 @@
 // pto-check-sync).
 //
 //===----------------------------------------------------------------------===//
-#include "SyncModel.h"
+#include "SyncOrders.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "ptoas/Dialect/PTO/Transforms/Passes.h"
@@ -49,121 +49,6 @@ constexpr unsigned kEvents = 8, kMaxLoops = 6;
 constexpr unsigned kMaxAhead = 256;
 // Orders in front of loops: whether one is needed costs a walk of its own.
 constexpr unsigned kMaxHoisted = 16;
-// Instructions that are known to have touched the same bytes.
-constexpr unsigned kMaxSites = 16;
-// Windows of global memory that are told apart.
-constexpr unsigned kMaxWindows = 64;
-
-// The last instructions of each queue that read and wrote the same bytes; 0: none.
-struct Accesses {
-  struct Site {
-    Operation *op;
-    unsigned queue, number;
-    bool isWrite;
-  };
-  TouchedBytes bytes;
-  Clock read{}, written{};
-  // The same by instruction, for flags carried around loops; `hasMore`: not all of them.
-  SmallVector<Site, 2> sites{};
-  bool hasMore = false;
-
-  void add(const Site &site) {
-    unsigned &last = (site.isWrite ? written : read)[site.queue];
-    last = std::max(last, site.number);
-    for (Site &mine : sites)
-      if (mine.op == site.op && mine.isWrite == site.isWrite) {
-        mine.number = std::max(mine.number, site.number);
-        return;
-      }
-    if (sites.size() < kMaxSites)
-      sites.push_back(site);
-    else
-      hasMore = true;
-  }
-};
-
-bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
-  return a.root == b.root && a.begin == b.begin && a.end == b.end && a.agedBy == b.agedBy &&
-         (a.window ? a.window->value : Value()) == (b.window ? b.window->value : Value());
-}
-
-struct State : QueueClocks {
-  std::array<SmallVector<Accesses, 4>, 16> memory; // by space; 0: global
-  SpanWaits spans;                                 // of orders
-
-  void merge(State &other, const Clock &counts) {
-    QueueClocks::merge(other, counts);
-    spans.merge(other.spans);
-    for (unsigned space = 0; space < memory.size(); ++space)
-      for (const Accesses &theirs : other.memory[space])
-        absorb(space, theirs);
-  }
-
-  Accesses &find(unsigned space, const TouchedBytes &bytes) {
-    for (Accesses &accesses : memory[space])
-      if (isSame(accesses.bytes, bytes))
-        return accesses;
-    if (bytes.window && memory[space].size() >= kMaxWindows)
-      forgetWindows();
-    return memory[space].emplace_back(Accesses{bytes, {}, {}});
-  }
-
-  // The next iteration of `loop` begins.
-  void age(Operation *loop) {
-    SmallVector<Accesses, 4> aged;
-    llvm::erase_if(memory[0], [&](Accesses &accesses) {
-      if (!accesses.bytes.age(loop))
-        return false;
-      aged.push_back(accesses);
-      return true;
-    });
-    for (const Accesses &accesses : aged)
-      absorb(0, accesses);
-  }
-
-private:
-  void absorb(unsigned space, const Accesses &theirs) {
-    Accesses &mine = find(space, theirs.bytes);
-    join(mine.read, theirs.read);
-    join(mine.written, theirs.written);
-    mine.hasMore |= theirs.hasMore;
-    for (const Accesses::Site &site : theirs.sites)
-      mine.add(site);
-  }
-
-  // So many windows would be looked through again and again: they become their whole tensors.
-  void forgetWindows() {
-    for (Accesses &accesses : std::exchange(memory[0], {})) {
-      accesses.bytes.window = nullptr;
-      accesses.bytes.agedBy = nullptr;
-      absorb(0, accesses);
-    }
-  }
-};
-
-// What a flag that is carried around a loop is for: an op of the block that waits, and the queues.
-struct Crossing {
-  Operation *consumer;
-  unsigned from, to;
-  bool operator<(const Crossing &other) const {
-    return std::tie(consumer, from, to) < std::tie(other.consumer, other.from, other.to);
-  }
-};
-
-// An order in front of an instruction: a barrier, or a flag that is set and waited for.
-struct Order {
-  Operation *first;        // the barrier, or the set_flag
-  Operation *wait;         // null for a barrier
-  unsigned triedEvents;    // bits, where the set stands now
-  bool isNeeded = false;   // in the last walk
-  bool isDisabled = false; // as if it were not there
-  // A flag carried around a loop: where else it is set and waited for.
-  Operation *loop = nullptr, *setInFront = nullptr, *waitBehind = nullptr;
-  Crossing crossing{};
-  FlagSpan span{}; // of it
-
-  std::array<Operation *, 4> ops() const { return {first, wait, setInFront, waitBehind}; }
-};
 
 constexpr unsigned kNoOrder = ~0u;
 
@@ -176,22 +61,36 @@ public:
     do
       walkAll();
     while (changed);
-    for (unsigned i = 0; i < orders.size(); ++i) {
-      if (orders[i].isNeeded || !orders[i].first)
-        continue;
-      orders[i].isDisabled = true;
-      checkOnly = true;
-      sawHazard = false;
-      walkAll();
-      checkOnly = false;
-      if (!sawHazard)
-        erase(orders[i]);
-      else
-        orders[i].isDisabled = false;
-    }
+    SmallVector<unsigned> superfluous;
+    for (unsigned i = 0; i < orders.size(); ++i)
+      if (!orders[i].isNeeded && orders[i].first)
+        superfluous.push_back(i);
+    eraseUnneeded(superfluous);
   }
 
 private:
+  // Takes out those of the orders that nothing needs when those before them are gone: all of them
+  // after one walk if that finds no hazard, else the halves.
+  void eraseUnneeded(ArrayRef<unsigned> superfluous) {
+    if (superfluous.empty())
+      return;
+    for (unsigned i : superfluous)
+      orders[i].isDisabled = true;
+    checkOnly = true;
+    sawHazard = false;
+    walkAll();
+    checkOnly = false;
+    for (unsigned i : superfluous) {
+      orders[i].isDisabled = false;
+      if (!sawHazard)
+        erase(orders[i]);
+    }
+    if (!sawHazard || superfluous.size() == 1)
+      return;
+    eraseUnneeded(superfluous.take_front(superfluous.size() / 2));
+    eraseUnneeded(superfluous.drop_front(superfluous.size() / 2));
+  }
+
   void walkAll() {
     counts = {};
     changed = false;
@@ -199,7 +98,7 @@ private:
       for (Order &order : orders)
         order.isNeeded = false;
     lastWalk.clear();
-    State state;
+    TouchedMemory state;
     for (Block &block : function.getFunctionBody())
       walk(block, state);
     for (Operation *op : replaced) {
@@ -209,25 +108,7 @@ private:
     replaced.clear();
   }
 
-  // A place in a block behind an op (null: at the start), and what the queues know there.
-  struct Place {
-    Operation *after;
-    KnownInstructions queues;
-    Clock counts;
-    SpanWaits spans;
-
-    Clock told(unsigned from) const { return queues.told(from, counts); }
-  };
-
-  // A block that is being walked.
-  struct Frame {
-    Block *block;
-    std::vector<Place> places;
-    Operation *loop = nullptr; // that the walk is in
-    Clock atLoop{};            // counts in front of it
-  };
-
-  void walk(Block &block, State &state) {
+  void walk(Block &block, TouchedMemory &state) {
     frames.push_back({&block, {{nullptr, state, counts, state.spans}}});
     // Orders inserted in front of an instruction do not disturb the walk: it goes on behind it.
     for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
@@ -248,7 +129,7 @@ private:
     pending.clear();
   }
 
-  void walk(Operation *op, State &state) {
+  void walk(Operation *op, TouchedMemory &state) {
     if (auto known = byOp.find(op); known != byOp.end()) {
       const Order &order = orders[known->second];
       bool isReplaced = !llvm::is_contained(order.ops(), op);
@@ -272,10 +153,10 @@ private:
     if (op->getNumRegions() == 0)
       return;
     if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
-      State before = state;
+      TouchedMemory before = state;
       bool isFirst = true;
       for (Region &region : op->getRegions()) {
-        State other = before;
+        TouchedMemory other = before;
         if (!region.empty())
           walk(region.front(), other);
         if (std::exchange(isFirst, false))
@@ -294,7 +175,7 @@ private:
     walkLoop(op, state);
   }
 
-  void walkLoop(Operation *loop, State &state) {
+  void walkLoop(Operation *loop, TouchedMemory &state) {
     std::optional<int64_t> trips = getTripCount(loop);
     if (trips == 0)
       return;
@@ -312,7 +193,7 @@ private:
     auto whileLoop = dyn_cast<scf::WhileOp>(loop);
     if (whileLoop)
       once(whileLoop.getBefore());
-    State skipped = state;
+    TouchedMemory skipped = state;
     for (unsigned round = 0; round < (isDeep || trips == 1 ? 1u : 2u); ++round) {
       state.age(loop);
       if (whileLoop) {
@@ -347,12 +228,6 @@ private:
       }
   }
 
-  struct Instruction {
-    std::optional<unsigned> queue;
-    bool inOrder = false; // behind all earlier ones of its queue
-    SmallVector<TouchedBytes, 3> bytes;
-  };
-
   const Instruction &describe(Operation *op) {
     auto [at, isNew] = instructions.try_emplace(op);
     if (isNew && op->getNumRegions() == 0)
@@ -370,7 +245,8 @@ private:
 
   // The last instruction of each queue that must be done before one that touches `bytes`.
   // `without`: as if this order were not there.
-  Clock wanted(const Instruction &instruction, const State &state, unsigned without = kNoOrder) {
+  Clock wanted(const Instruction &instruction, const TouchedMemory &state,
+               unsigned without = kNoOrder) {
     Clock need{};
     auto take = [&](const Accesses &accesses, bool isWrite) {
       if (state.spans.waits.empty() || accesses.hasMore) {
@@ -408,14 +284,7 @@ private:
     });
   }
 
-  static bool isCovered(const Clock &need, const Clock &known) {
-    for (unsigned q = 0; q < kQueues; ++q)
-      if (need[q] > known[q])
-        return false;
-    return true;
-  }
-
-  void passInstruction(Operation *op, const Instruction &instruction, State &state) {
+  void passInstruction(Operation *op, const Instruction &instruction, TouchedMemory &state) {
     unsigned queue = *instruction.queue, scalar = queueOf(PIPE::PIPE_S);
     Clock &known = state.known[queue];
     // Issued behind everything that the scalar queue has done or waited for.
@@ -457,7 +326,7 @@ private:
       state.find(spaceOf(bytes), bytes).add({op, queue, number, bytes.isWrite});
   }
 
-  void insert(Operation *op, unsigned queue, const Clock &need, State &state) {
+  void insert(Operation *op, unsigned queue, const Clock &need, TouchedMemory &state) {
     SmallVector<unsigned, 8> sources;
     for (unsigned q = 0; q < kQueues; ++q)
       if (need[q] > state.known[queue][q])
@@ -494,7 +363,7 @@ private:
         return; // a barrier of all queues
   }
 
-  void learn(Clock &known, unsigned from, unsigned to, const State &state) {
+  void learn(Clock &known, unsigned from, unsigned to, const TouchedMemory &state) {
     if (from == to)
       known[to] = counts[to];
     else
@@ -503,7 +372,7 @@ private:
 
   // The earliest place of a block that knows what is asked for, among those where an event is free.
   const Place *findPlace(const Frame &frame, unsigned from, unsigned to, const Clock &asked,
-                         const State &state, unsigned &event) {
+                         const TouchedMemory &state, unsigned &event) {
     const Place *place = nullptr;
     for (const Place &candidate : llvm::reverse(frame.places)) {
       if (!isCovered(asked, candidate.told(from)))
@@ -515,7 +384,8 @@ private:
     return place;
   }
 
-  bool insertOne(Operation *op, unsigned from, unsigned to, const Clock &asked, State &state) {
+  bool insertOne(Operation *op, unsigned from, unsigned to, const Clock &asked,
+                 TouchedMemory &state) {
     changed = true;
     Location loc = op->getLoc();
     auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
@@ -585,7 +455,7 @@ private:
   // around it. False if there is none, or if it would be no better than one set at the start of
   // the body.
   bool insertCarried(size_t at, Operation *op, unsigned from, unsigned to, const Clock &asked,
-                     State &state) {
+                     TouchedMemory &state) {
     for (size_t home = at + 1; home-- > 0;) {
       Block *block = frames[home].block;
       auto last = lastWalk.find(block);
@@ -629,34 +499,10 @@ private:
     return around;
   }
 
-  // Behind `consumer`, in the last run of its block, the first place at which `from` knew what is
-  // asked for, and that the consumer had begun. Null if it was known in front of the consumer.
-  static const Place *findCarriedPlace(const std::vector<Place> &places, Operation *consumer,
-                                       unsigned from, unsigned to, const Clock &asked) {
-    if (!isCovered(asked, places.back().told(from)))
-      return nullptr;
-    size_t first = 0;
-    while (first < places.size() && places[first].after != consumer)
-      ++first;
-    unsigned begun = 0;
-    if (first == places.size()) {
-      first = 0; // too far in front to be among them
-    } else if (first > 0) {
-      if (isCovered(asked, places[first - 1].told(from)))
-        return nullptr;
-      begun = places[first - 1].counts[to] + 1;
-    }
-    for (size_t i = first; i < places.size(); ++i)
-      if (places[i].after && isCovered(asked, places[i].told(from)) &&
-          (from == to || places[i].queues.known[from][to] >= begun))
-        return &places[i];
-    return nullptr;
-  }
-
   // A flag that is carried around an outer loop tells less than one around an inner one, when what
   // the inner one does may be skipped. Whether one in front of `op` tells enough that way.
   bool carryAroundLess(Operation *op, unsigned from, unsigned to, const Clock &asked,
-                       State &state) {
+                       TouchedMemory &state) {
     for (size_t home = frames.size(); home-- > 0;) {
       auto known = carried.find({frames[home].block->findAncestorOpInBlock(*op), from, to});
       if (known == carried.end())
@@ -679,7 +525,7 @@ private:
   }
 
   bool addCarried(const Crossing &crossing, size_t frame, const Place &place, Location loc,
-                  State &state) {
+                  TouchedMemory &state) {
     auto [consumer, from, to] = crossing;
     Operation *loop = frames[frame].loop;
     unsigned tried = carriedEvents(from, to) | eventsOf[{loop, from, to}].used;
@@ -687,7 +533,9 @@ private:
         freeEvent(from, to, tried, state, frames[frame].places.back().queues.known[from],
                   frames[frame].places.back().spans);
     // One stays for orders that are set and waited for in each iteration.
-    if (!event || std::popcount(tried) + 1 >= static_cast<int>(kEvents))
+    if (std::popcount(tried) + 1 >= static_cast<int>(kEvents))
+      return false;
+    if (!event)
       return false;
     auto source = static_cast<PIPE>(from), target = static_cast<PIPE>(to);
     auto id = static_cast<EVENT>(*event);
@@ -722,7 +570,7 @@ private:
   }
 
   // The next walk finds what it was for, and carries it around one loop less, or around none.
-  void giveUpCarried(unsigned number, State &state) {
+  void giveUpCarried(unsigned number, TouchedMemory &state) {
     changed = true;
     Order &order = orders[number];
     auto set = cast<SetFlagOp>(order.first);
@@ -736,7 +584,7 @@ private:
   }
 
   // `told`: by the flag, which may be set far in front.
-  void add(Operation *first, Operation *wait, State &state, const Clock &told = {},
+  void add(Operation *first, Operation *wait, TouchedMemory &state, const Clock &told = {},
            const SpanWaits &spans = {}) {
     unsigned number = orders.size();
     orders.push_back({first, wait, 0});
@@ -750,22 +598,24 @@ private:
   }
 
   // An event that is free for a queue that sets it where it knows `atSet`, and `spans`.
-  std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried, const State &state,
-                                    const Clock &atSet, const SpanWaits &spans) const {
+  std::optional<unsigned> freeEvent(unsigned from, unsigned to, unsigned tried,
+                                    const TouchedMemory &state, const Clock &atSet,
+                                    const SpanWaits &spans) const {
     for (unsigned event = 0; event < kEvents; ++event)
       if (!(tried >> event & 1) && isFree(from, to, event, state, atSet, spans))
         return event;
     return std::nullopt;
   }
 
-  bool isFree(unsigned from, unsigned to, unsigned event, const State &state, const Clock &atSet,
-              const SpanWaits &spans) const {
+  bool isFree(unsigned from, unsigned to, unsigned event, const TouchedMemory &state,
+              const Clock &atSet, const SpanWaits &spans) const {
     return state.isFree(from, to, event, atSet, [&](const QueueClocks::Flag &flag) {
       return isKnown({flag.waitedBy, to, flag.lastWait, false}, from, spans);
     });
   }
 
-  static void setFlag(SetFlagOp set, const Clock &told, const SpanWaits &spans, State &state) {
+  static void setFlag(SetFlagOp set, const Clock &told, const SpanWaits &spans,
+                      TouchedMemory &state) {
     QueueClocks::Flag &flag = state.flags[{queueOf(set.getSrcPipe()), queueOf(set.getDstPipe()),
                                            static_cast<unsigned>(set.getEventId())}];
     flag.isSet = true;
@@ -773,7 +623,7 @@ private:
     flag.spans = spans.of(queueOf(set.getSrcPipe()));
   }
 
-  void passOrder(Operation *op, unsigned number, State &state) {
+  void passOrder(Operation *op, unsigned number, TouchedMemory &state) {
     if (auto barrier = dyn_cast<BarrierOp>(op)) {
       unsigned queue = queueOf(barrier.getPipe());
       if (barrier.getPipe() == PIPE::PIPE_ALL) {
@@ -831,7 +681,7 @@ private:
   // Gives an order whose event is in use one that it has not had. When there is none, or when it is
   // in its own way, around a loop, the flag is set later; directly in front of its wait already,
   // the order becomes a barrier of all queues. False if the set is not where it was any more.
-  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, const State &state) {
+  bool useAnotherEvent(unsigned number, unsigned from, unsigned to, const TouchedMemory &state) {
     changed = true;
     Order &order = orders[number];
     auto set = cast<SetFlagOp>(order.first);
@@ -875,7 +725,7 @@ private:
     return op->getNumRegions() != 0 || isa<BarrierOp, BarrierSyncOp>(op);
   }
 
-  void apply(PIPE pipe, State &state) {
+  void apply(PIPE pipe, TouchedMemory &state) {
     state.barrier(pipe, counts);
     if (pipe == PIPE::PIPE_ALL)
       pending.clear();
@@ -890,13 +740,6 @@ private:
     order = Order{};
   }
 
-  // An order that the walk has passed since the last instruction.
-  struct Pending {
-    unsigned order, queue;
-    Clock before; // what the queue knew in front of it
-    Clock clock;  // what the order tells it
-  };
-
   FunctionOpInterface function;
   Clock counts{};
   std::vector<Order> orders;
@@ -908,10 +751,7 @@ private:
   llvm::DenseMap<Block *, std::vector<Place>> lastWalk; // of blocks in loops
   std::map<Crossing, unsigned> carried;                 // orders
   std::map<Crossing, unsigned> givenUp; // outer loops that it cannot be carried around
-  // By loop and queues: events used in it, and those of flags carried around it.
-  struct Events {
-    unsigned used = 0, carried = 0;
-  };
+  // By loop and queues.
   std::map<std::tuple<Operation *, unsigned, unsigned>, Events> eventsOf;
   std::map<std::array<unsigned, 3>, unsigned> lastWaiter; // orders, by queues and event
   unsigned loopDepth = 0, hoisted = 0;
