@@ -255,8 +255,9 @@ class PTO_InitPipeOp<string mnemonic> : PTO_OrderOp<mnemonic, [AttrSizedOperandS
                      "on A2/A3 slots lie in global memory: gm_slot_buffer or gm_slot_tensor is needed",
                      "the two ends name the same buffer (the receiver reserves it, the sender imports it), and agree on "
                      "dir_mask, slot_size, slot_num and nosplit",
-                     "that buffer lies in vec for cube to vector, in mat for vector to cube, and holds local_slot_num slots "
-                     "(absent: slot_num, or one where slots lie in global memory); of split slots a vector core receives half"];
+                     "that buffer lies in vec for cube to vector, in mat for vector to cube; a warning where it does not hold "
+                     "local_slot_num slots (absent: slot_num, or one where slots lie in global memory; of split slots a "
+                     "vector core receives half)"];
   let arguments = (ins DefaultValuedAttr<PTO_IntAttr, "0">:$id, PTO_IntAttr:$dir_mask, PTO_IntAttr:$slot_size,
                        OptionalAttr<PTO_IntAttr>:$slot_num, OptionalAttr<PTO_IntAttr>:$local_slot_num,
                        OptionalAttr<BoolAttr>:$nosplit, OptionalAttr<AnyAttr>:$acc_push_epilogue,
