@@ -62,6 +62,7 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
     return {};
   noteEarlierForms(*module);
   warnUnknownAttributes(*module);
+  warnLoadClauses(*module);
   return module;
 }
 
@@ -93,30 +94,7 @@ LogicalResult ptoas::SourceFile::open(StringRef path, const AssemblerOptions &op
   return success(bool(module));
 }
 
-// Loads have clauses that no instruction takes.
-static void warnOfLoadClauses(ModuleOp module) {
-  module.walk([](pto::TLoadOp load) {
-    SmallVector<StringRef> words;
-    auto add = [&](bool isThere, StringRef word) {
-      if (isThere)
-        words.push_back(word);
-    };
-    add(load.getPadMode() && *load.getPadMode() != pto::PadMode::PadNull, "pad_mode");
-    add(bool(load.getPadValue()), "pad_value");
-    add(bool(load.getLeftPaddingNum()), "left_padding_num");
-    add(load.getInitOutBuffer(), "init_out_buffer");
-    add(bool(load.getRightPaddingNum()), "right_padding_num");
-    add(bool(load.getInitCondition()), "init_condition");
-    if (!words.empty())
-      load.emitWarning() << "'pto.tload' op pads as the type of its tile says (pad=); the "
-                            "instruction has no parameter for "
-                         << llvm::join(words, ", ") << ", which "
-                         << (words.size() == 1 ? "has" : "have") << " no effect";
-  });
-}
-
 LogicalResult ptoas::checkModule(ModuleOp module, const AssemblerOptions &options) {
-  warnOfLoadClauses(module);
   // Checks do not build on each other, so each of them reports what it finds.
   bool failedAny = false;
   auto check = [&](std::unique_ptr<Pass> pass) {

@@ -137,6 +137,27 @@ void ptoas::warnUnknownAttributes(ModuleOp module) {
   });
 }
 
+void ptoas::warnLoadClauses(ModuleOp module) {
+  module.walk([](pto::TLoadOp load) {
+    SmallVector<StringRef> words;
+    auto add = [&](bool isThere, StringRef word) {
+      if (isThere)
+        words.push_back(word);
+    };
+    add(load.getPadMode() && *load.getPadMode() != pto::PadMode::PadNull, "pad_mode");
+    add(bool(load.getPadValue()), "pad_value");
+    add(bool(load.getLeftPaddingNum()), "left_padding_num");
+    add(load.getInitOutBuffer(), "init_out_buffer");
+    add(bool(load.getRightPaddingNum()), "right_padding_num");
+    add(bool(load.getInitCondition()), "init_condition");
+    if (!words.empty())
+      load.emitWarning() << "'pto.tload' op pads as the type of its tile says (pad=); the "
+                            "instruction has no parameter for "
+                         << llvm::join(words, ", ") << ", which "
+                         << (words.size() == 1 ? "has" : "have") << " no effect";
+  });
+}
+
 void ptoas::noteEarlierTypes(const llvm::SourceMgr &sources, MLIRContext &context) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
   StringRef text = buffer->getBuffer();

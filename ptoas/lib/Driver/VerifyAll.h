@@ -26,6 +26,9 @@ void noteEarlierTypes(const llvm::SourceMgr &sources, mlir::MLIRContext &context
 /// with a dot are left alone.
 void warnUnknownAttributes(mlir::ModuleOp module);
 
+/// Warns of clauses of pto.tload (`pad_value = …`), which no instruction takes.
+void warnLoadClauses(mlir::ModuleOp module);
+
 } // namespace ptoas
 
 #endif // PTOAS_LIB_DRIVER_VERIFYALL_H
