@@ -93,6 +93,20 @@ bool AnnotationReader::checkSize(const Node &list, const std::vector<ExtentSpec>
   return fail(at, ErrorKind::Type, fault->message);
 }
 
+/// `ref`, `ref[slot]` or `pl.MemRef(…)`: where the tile lies. The planner places tiles itself; what
+/// is pinned together is values that are not needed at one time, so that results are the same.
+bool AnnotationReader::memRefSlot(const Node &slot) {
+  const Node &base = slot.kind == "Subscript" ? *slot.get("value") : slot;
+  if (base.kind == "Call")
+    return dottedName(*base.get("func")) == "pl.MemRef";
+  if (base.kind != "Name")
+    return false;
+  std::string why;
+  PyValue value = env->evaluate(base, why);
+  return (isMemRef && isMemRef(base.str("id"))) ||
+         (value.kind == PyValue::Opaque && value.text == "MemRef");
+}
+
 bool AnnotationReader::tensorSlots(const Node &subscript, ParamSpec &spec) {
   const Node *slots = subscript.get("slice");
   std::vector<const Node *> items;
@@ -107,7 +121,12 @@ bool AnnotationReader::tensorSlots(const Node &subscript, ParamSpec &spec) {
   spec.shape.emplace();
   if (!shapeOf(*items[0], *spec.shape) || !dtypeOf(*items[1], spec.dtype))
     return false;
+  const Node *pinned = nullptr;
   for (size_t i = 2; i < items.size(); ++i) {
+    if (memRefSlot(*items[i])) {
+      pinned = items[i];
+      continue;
+    }
     std::string why;
     PyValue value = env->evaluate(*items[i], why);
     std::string member = value.text.substr(value.text.rfind('.') + 1);
@@ -138,6 +157,9 @@ bool AnnotationReader::tensorSlots(const Node &subscript, ParamSpec &spec) {
     return fail(*items[i], ErrorKind::Unsupported, "this slot of the annotation is not supported",
                 "supported are a shape, an element type, a layout and (tiles) a memory space");
   }
+  if (pinned && spec.kind == ParamSpec::Tile && spec.space == MemorySpace::None)
+    return fail(*pinned, ErrorKind::Type, "a tile with a pl.MemRef needs its memory space",
+                "add pl.MemorySpace.Vec to the annotation");
   return true;
 }
 

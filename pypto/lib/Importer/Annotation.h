@@ -38,11 +38,14 @@ public:
   AnnotationReader(Environment *env, Report report) : env(env), report(std::move(report)) {}
   /// Names of scalar parameters seen so far, which later shapes may use.
   std::vector<std::string> scalarNames;
+  /// True for names that a body binds to a pl.MemRef.
+  std::function<bool(const std::string &)> isMemRef;
 
   bool read(const ast::Node *annotation, ParamSpec &spec);
 
 private:
   bool tensorSlots(const ast::Node &subscript, ParamSpec &spec);
+  bool memRefSlot(const ast::Node &slot);
   bool shapeOf(const ast::Node &list, std::vector<ExtentSpec> &shape);
   bool checkSize(const ast::Node &list, const std::vector<ExtentSpec> &shape);
   bool dtypeOf(const ast::Node &node, std::optional<DType> &dtype);

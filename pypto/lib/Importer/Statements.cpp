@@ -65,6 +65,14 @@ void Walker::statement(const Node &node) {
       yieldStatement(value, &target, node);
       return;
     }
+    if (isCallOf(&value, "MemRef")) {
+      memRefStatement(target, value);
+      return;
+    }
+    if (value.kind == "Name" && frame->memRefs.count(value.str("id"))) {
+      syntax(target, "a pl.MemRef has one name");
+      return;
+    }
     if (isCallOf(&value, "dynamic") && target.kind == "Name") {
       const auto &args = value.list("args");
       auto *text = args.size() == 1 ? std::get_if<std::string>(&args[0]->constant) : nullptr;
@@ -245,6 +253,76 @@ void Walker::bindName(const Node &target, const std::string &name, const Val &ne
   old->second = value;
 }
 
+/// `ref = pl.MemRef("name", slots=2)`: memory that tiles name in their annotations.
+void Walker::memRefStatement(const Node &target, const Node &call) {
+  if (target.kind != "Name") {
+    syntax(target, "a pl.MemRef is bound to a plain name");
+    return;
+  }
+  const std::string &name = target.str("id");
+  const auto &args = call.list("args");
+  std::string own = name;
+  if (args.size() == 1) {
+    auto *text = std::get_if<std::string>(&args[0]->constant);
+    if (args[0]->kind != "Constant" || !text || text->empty()) {
+      syntax(*args[0], "the name of a pl.MemRef is a string literal");
+      return;
+    }
+    own = *text;
+  } else if (!args.empty()) {
+    syntax(call, "pl.MemRef takes a name here", "the form with an offset and a size is for dumps");
+    return;
+  }
+  int64_t slots = 1;
+  for (const auto &k : call.list("keywords")) {
+    auto number = k->str("arg") == "slots" ? expr(*k->get("value")).integer() : std::nullopt;
+    if (!number || *number < 1) {
+      syntax(*k, k->str("arg") == "slots" ? "slots is a constant of at least 1"
+                                          : "pl.MemRef takes a name and slots");
+      return;
+    }
+    slots = *number;
+  }
+  for (const auto &[other, made] : frame->memRefs)
+    if (made.first == own || other == name) {
+      syntax(call, "there is a pl.MemRef '" + own + "' already", "use another name");
+      return;
+    }
+  if (frame->vars.count(name)) {
+    syntax(target, "'" + name + "' has a value already", "use another name");
+    return;
+  }
+  frame->memRefs[name] = {own, slots};
+}
+
+/// The numbers in `ref[number]` of an annotation.
+bool Walker::checkMemRefSlots(const Node &annotation) {
+  const Node *slice = annotation.kind == "Subscript" ? annotation.get("slice") : nullptr;
+  if (!slice || slice->kind != "Tuple")
+    return true;
+  for (const auto &item : slice->list("elts")) {
+    if (item->kind != "Subscript" || item->get("value")->kind != "Name")
+      continue;
+    auto ref = frame->memRefs.find(item->get("value")->str("id"));
+    if (ref == frame->memRefs.end())
+      continue;
+    const Node &at = *item->get("slice");
+    Val number = expr(at);
+    if (number.isUnknown())
+      return false;
+    if (!number.isScalar() || !isInteger(number.dtype)) {
+      typeError(at, "the slot of a pl.MemRef is an integer, not " + describe(number));
+      return false;
+    }
+    int64_t slots = ref->second.second;
+    if (auto constant = number.integer(); constant && (*constant < 0 || *constant >= slots)) {
+      invalid(at, "slot " + llvm::Twine(*constant) + " of a pl.MemRef with " + llvm::Twine(slots));
+      return false;
+    }
+  }
+  return true;
+}
+
 void Walker::annotatedAssign(const Node &node) {
   const Node &target = *node.get("target");
   if (target.kind != "Name") {
@@ -260,7 +338,9 @@ void Walker::annotatedAssign(const Node &node) {
   AnnotationReader reader(frame->function->env.get(),
                           [&](const Node &at, ErrorKind kind, std::string message,
                               std::string help) { error(kind, at, message, help); });
-  bool good = reader.read(node.get("annotation"), spec);
+  reader.isMemRef = [&](const std::string &name) { return frame->memRefs.count(name) != 0; };
+  bool good =
+      reader.read(node.get("annotation"), spec) && checkMemRefSlots(*node.get("annotation"));
   if (isCallOf(node.get("value"), "yield_")) {
     yieldStatement(*node.get("value"), &target, node);
     return;

@@ -56,6 +56,8 @@ struct Frame {
   Names locals; // every name that the function assigns
   bool strictSsa = false;
   std::map<std::string, std::pair<std::string, int>> dynamicDims; // DynVar -> parameter, axis
+  std::map<std::string, std::pair<std::string, int64_t>>
+      memRefs; // names of pl.MemRef: its own, slots
   std::optional<Val> result;
 };
 
@@ -251,6 +253,8 @@ private:
 
   //===-- Tasks (Tasks.cpp) --===//
   Val submit(const ast::Node &node, bool spmd);
+  void memRefStatement(const ast::Node &target, const ast::Node &call);
+  bool checkMemRefSlots(const ast::Node &annotation);
   /// The call that a statement consists of: where a submit may stand.
   const ast::Node *submitStatement = nullptr;
   bool dependencies(const ast::Node &list, llvm::SmallVectorImpl<mlir::Value> &deps);
