@@ -1,5 +1,6 @@
 //===- Assembler.cpp - from `.pto` text to a checked module ---------------===//
 #include "ptoas/Driver/Assembler.h"
+#include "AffineApply.h"
 #include "ArgumentNames.h"
 #include "InputLimits.h"
 #include "Places.h"
@@ -7,6 +8,7 @@
 #include "SourceLines.h"
 #include "SyntaxErrors.h"
 #include "VerifyAll.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,7 +32,8 @@ std::optional<pto::Arch> ptoas::parseArchName(StringRef name) {
 
 void ptoas::registerPtoDialects(DialectRegistry &registry) {
   registry.insert<pto::PTODialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, memref::MemRefDialect, LLVM::LLVMDialect>();
+                  cf::ControlFlowDialect, memref::MemRefDialect, affine::AffineDialect,
+                  LLVM::LLVMDialect>();
 }
 
 OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &context,
@@ -58,7 +61,7 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   if (!module)
     return {};
   overrideArch(*module);
-  if (failed(verifyAll(*module)))
+  if (failed(verifyAll(*module)) || failed(expandAffineApply(*module)))
     return {};
   noteEarlierForms(*module);
   warnUnknownAttributes(*module);
