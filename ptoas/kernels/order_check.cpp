@@ -269,6 +269,9 @@ void OrderCheck::global(const OrderSite &site, const OrderAccess &access, const 
       return;
     if (sizes[d] == 1)
       continue;
+    constexpr int64_t limit = int64_t(1) << 31; // beyond it nothing is a window of memory
+    if (dims == 5 || sizes[d] > limit || strides[d] > limit)
+      return;
     int64_t step = strides[d] * element;
     if (step < 0)
       return; // backwards: not looked at

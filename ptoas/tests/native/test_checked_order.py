@@ -276,3 +276,41 @@ def test_a_deadlock_names_who_waits():
         r"\(block 0, lane 0\): none of its 8 slots is full, 1 have been pushed and 1 popped",
         said,
     ), said
+
+
+# ---- parts of tiles -------------------------------------------------------------------------------
+def parts(offsets: list[tuple[int, int]]) -> str:
+    """Loads of 16x32 parts of an L1 tile in boxes: one queue, whose transfers do not wait for each other."""
+    lines = ""
+    for i, (row, col) in enumerate(offsets):
+        lines += f"""    %m{i} = pto.subview %m[%c{row}, %c{col}] sizes [16, 32] : !M -> !S
+    pto.tload ins(%p : !P) outs(%m{i} : !S)
+"""
+    boxes = "blayout=col_major, slayout=row_major"
+    return f"""!M = !pto.tile_buf<mat, 32x64xf16, {boxes}>
+!S = !pto.tile_buf<mat, 16x32xf16, {boxes}>
+!T = !pto.tensor_view<16x32xf16>
+!P = !pto.partition_tensor_view<16x32xf16>
+module attributes {{pto.target_arch = "a2a3"}} {{
+  func.func @f(%x: !pto.ptr<f16>) attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+    %a0 = arith.constant 0 : i64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %v = pto.make_tensor_view %x, shape = [%c16, %c32], strides = [%c32, %c1] : !T
+    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c32] : !T -> !P
+    %m = pto.alloc_tile addr = %a0 : !M
+    pto.set_flag[<PIPE_MTE1>, <PIPE_MTE2>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE1>, <PIPE_MTE2>, <EVENT_ID0>]
+{lines}    return
+  }}
+}}
+"""
+
+
+def test_parts_of_boxed_tiles_are_told_apart():
+    x = np.zeros((16, 32), np.float16)
+    Kernel(parts([(0, 0), (16, 0), (0, 32), (16, 32)]), check=True)(x)
+    with pytest.raises(KernelFault, match="'pto.tload' op may run before 'pto.tload'"):
+        Kernel(parts([(0, 0), (16, 32), (16, 32)]), check=True)(x)

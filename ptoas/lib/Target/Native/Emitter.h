@@ -156,6 +156,9 @@ private:
   llvm::Value *orderCheck();
   llvm::Value *startOf(mlir::Value handle);
   ByteRuns bytesOfTile(mlir::Value handle, bool whole);
+  ByteRuns windowOfNz(mlir::Value handle, llvm::Value *row, llvm::Value *col, llvm::Value *rows,
+                      llvm::Value *cols);
+  std::optional<ByteRuns> windowOfMove(mlir::Operation &op, mlir::Value handle);
   void addTileAccess(OrderOperands &all, mlir::Value tile, const ByteRuns &bytes, unsigned flags);
   void addGlobalAccess(OrderOperands &all, mlir::Value handle, llvm::ArrayRef<llvm::Value *> most,
                        unsigned flags);

@@ -81,28 +81,62 @@ Value *FunctionEmitter::startOf(mlir::Value handle) {
   return asIndex(isa<pto::TAssignOp>(op) ? op->getOperand(1) : op->getOperand(0));
 }
 
+/// Columns of boxes follow each other, in each the rows.
+static bool isNz(const TileInfo &tile) {
+  return !isPacked(tile.elem) && tile.type.isBoxed() && tile.type.isColMajor() &&
+         tile.type.getSlayout() == pto::SLayout::RowMajor &&
+         tile.type.getSizeInBytes() == tile.rows * tile.cols * bytesOf(tile.elem);
+}
+
+FunctionEmitter::ByteRuns FunctionEmitter::windowOfNz(mlir::Value handle, Value *row, Value *col,
+                                                      Value *rows, Value *cols) {
+  const TileInfo &tile = model.info(handle);
+  int64_t boxCols = tile.type.getBoxShape().second, rowBytes = boxCols * bytesOf(tile.elem);
+  Value *width = index(boxCols), *pitch = index(tile.rows * rowBytes);
+  Value *start = b.CreateAdd(startOf(handle), b.CreateMul(b.CreateUDiv(col, width), pitch));
+  Value *last = b.CreateAdd(b.CreateAdd(b.CreateURem(col, width), cols), index(boxCols - 1));
+  return {b.CreateAdd(start, b.CreateMul(row, index(rowBytes))), b.CreateUDiv(last, width), pitch,
+          b.CreateMul(rows, index(rowBytes))};
+}
+
+/// Of the larger tile of an extract or insert: as much as the smaller one holds.
+std::optional<FunctionEmitter::ByteRuns> FunctionEmitter::windowOfMove(mlir::Operation &op,
+                                                                       mlir::Value handle) {
+  bool extracts = isa<pto::TExtractOp, pto::TExtractFpOp>(op);
+  if (!extracts && !isa<pto::TInsertOp, pto::TInsertFpOp>(op))
+    return std::nullopt;
+  auto move = cast<pto::TileOpInterface>(op);
+  if (handle != move.getNamedOperand(extracts ? "src" : "dst"))
+    return std::nullopt;
+  const TileInfo &large = model.info(handle);
+  const TileInfo &small = model.info(move.getNamedOperand(extracts ? "dst" : "src"));
+  Value *row = asIndex(move.getNamedOperand("row")), *col = asIndex(move.getNamedOperand("col"));
+  if (isNz(large) && large.home == handle)
+    return windowOfNz(handle, row, col, validRows(small), validCols(small));
+  if (large.type.isBoxed() || isPacked(large.elem) || large.colStride != 1)
+    return std::nullopt;
+  int64_t bytes = bytesOf(large.elem), pitch = large.rowStride * bytes;
+  Value *at = b.CreateAdd(b.CreateMul(row, index(pitch)), b.CreateMul(col, index(bytes)));
+  return ByteRuns{b.CreateAdd(startOf(handle), at), validRows(small), index(pitch),
+                  b.CreateMul(validCols(small), index(bytes))};
+}
+
 /// The bytes of a tile that an instruction touches: what is valid of it (pto-isa 2.3), or all.
 FunctionEmitter::ByteRuns FunctionEmitter::bytesOfTile(mlir::Value handle, bool whole) {
   const TileInfo &tile = model.info(handle);
   int64_t bytes = bytesOf(tile.elem);
-  auto ceilDiv = [&](Value *x, int64_t y) {
-    return b.CreateUDiv(b.CreateAdd(x, index(y - 1)), index(y));
-  };
   if (isPacked(tile.elem))
     return {startOf(handle), index(1), index(0), index(tile.type.getSizeInBytes())};
   if (tile.type.isBoxed()) {
-    // Columns of boxes follow each other, in each the rows.
-    bool isNz = tile.type.isColMajor() && tile.type.getSlayout() == pto::SLayout::RowMajor &&
-                tile.type.getSizeInBytes() == tile.rows * tile.cols * bytes;
-    if (isNz && !whole && tile.home == handle) {
-      int64_t boxCols = tile.type.getBoxShape().second;
-      return {startOf(handle), ceilDiv(validCols(tile), boxCols),
-              index(tile.rows * boxCols * bytes),
-              b.CreateMul(validRows(tile), index(boxCols * bytes))};
-    }
-    // Parts of boxed tiles are not told apart.
     mlir::Value home = model.isTile(tile.home) ? tile.home : handle;
-    return {startOf(home), index(1), index(0), index(model.info(home).type.getSizeInBytes())};
+    const TileInfo &all = model.info(home);
+    bool isGrid = tile.elem == all.elem && tile.rowStride == all.cols && tile.colStride == 1;
+    if (isNz(all) && isGrid && !whole && (home == handle || (tile.exact && all.exact))) {
+      int64_t at = home == handle ? 0 : (tile.low - all.low) / bytes;
+      return windowOfNz(home, index(at / all.cols), index(at % all.cols), validRows(tile),
+                        validCols(tile));
+    }
+    return {startOf(home), index(1), index(0), index(all.type.getSizeInBytes())};
   }
   Value *rows = whole ? index(tile.rows) : validRows(tile);
   Value *cols = whole ? index(tile.cols) : validCols(tile);
@@ -119,8 +153,7 @@ static bool touchesAll(pto::TileOpInterface op, const pto::OperandSpec &spec, ml
   if (isa<pto::TFillPadOp, pto::TFillPadInplaceOp, pto::TFillPadExpandOp>(op.getOperation()))
     return spec.effect != pto::OperandEffect::Read;
   if (isa<pto::TLoadOp>(op.getOperation()))
-    return cast<pto::TileBufType>(tile.getType()).getPad() != pto::PadValue::Null ||
-           cast<pto::TileBufType>(tile.getType()).isBoxed();
+    return cast<pto::TileBufType>(tile.getType()).getPad() != pto::PadValue::Null;
   return isa<pto::TExtractOp, pto::TExtractFpOp, pto::TInsertOp, pto::TInsertFpOp, pto::TGatherOp,
              pto::TGatherBOp, pto::TScatterOp, pto::TGetValOp, pto::TSetValOp, pto::TConcatOp,
              pto::TConcatIdxOp, pto::TMrgSortOp, pto::TSort32Op>(op.getOperation());
@@ -241,7 +274,10 @@ void FunctionEmitter::tellOfInstruction(mlir::Operation &op, pto::PIPE pipe) {
       if (model.isTile(operand)) {
         if (pops)
           flags |= OrderAccess::Fresh;
-        addTileAccess(all, operand, bytesOfTile(operand, touchesAll(tileOp, spec, operand)), flags);
+        std::optional<ByteRuns> window = windowOfMove(op, operand);
+        addTileAccess(all, operand,
+                      window ? *window : bytesOfTile(operand, touchesAll(tileOp, spec, operand)),
+                      flags);
       } else if (spec.kind == pto::OperandKind::View && !fifo) {
         addGlobalAccess(all, operand, movedExtents(op, operand), flags);
       }

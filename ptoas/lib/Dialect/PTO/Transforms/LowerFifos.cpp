@@ -331,7 +331,10 @@ struct LowerFifos : mlir::pto::impl::LowerFifosBase<LowerFifos> {
       };
       extent(0, type.getValidRow(), type.getRows(), validRow, openRow);
       extent(1, type.getValidCol(), type.getCols(), validCol, openCol);
-      tile = AllocTileOp::create(builder, loc, type, Value(), openRow, openCol);
+      auto made = AllocTileOp::create(builder, loc, type, Value(), openRow, openCol);
+      if (Attribute name = pop.op->getAttr("pypto.name"))
+        made->setAttr("pypto.name", name);
+      tile = made;
     } else {
       std::tie(validRow, validCol) = extentsOf(builder, loc, tile);
     }
