@@ -206,9 +206,13 @@ private:
     }
     --loopDepth;
     frames.back().loop = nullptr;
-    llvm::erase_if(state.spans.waits, [&](const SpanWaits::Wait &wait) {
+    // Behind the loop the waits that drain it tell all.
+    auto isOver = [&](const SpanWaits::Wait &wait) {
       return !orders[wait.span].loop || orders[wait.span].loop == loop;
-    });
+    };
+    llvm::erase_if(state.spans.waits, isOver);
+    for (auto &[key, flag] : state.flags)
+      llvm::erase_if(flag.spans.waits, isOver);
     if (!trips)
       state.merge(skipped, counts);
   }
@@ -663,7 +667,7 @@ private:
     pending.push_back({number, to, state.known[to], flag.clock});
     join(state.known[to], flag.clock);
     state.spans.learn(to, flag.spans);
-    if (orders[number].loop)
+    if (orders[number].loop && op != orders[number].waitBehind)
       state.spans.wait(number, to, counts);
   }
 
