@@ -258,6 +258,22 @@ void Cluster::meet(Place *place, int kind, const char *where) {
   leave(place);
 }
 
+void Cluster::meetAt(Place *place, uint32_t *counter, int64_t count, const char *where) {
+  uint32_t goal = comeTo(counter, count); // a fault of the memory finds the lock free
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    auto missing = [&] { return int32_t(goal - __atomic_load_n(counter, __ATOMIC_SEQ_CST)); };
+    if (missing() <= 0)
+      wakeAll();
+    auto state = [&] {
+      return ": " + number(count - missing()) + " of " + number(count) + " have come";
+    };
+    if (waitUntil(lock, {place, where, state}, [&] { return missing() <= 0; }))
+      return;
+  }
+  leave(place);
+}
+
 void Cluster::set(Place *place, int64_t id, bool fromVector, Signal signal) {
   std::lock_guard<std::mutex> lock(mutex_);
   int64_t lane = fromVector ? place->lane & 1 : 0;

@@ -110,12 +110,14 @@ PTO_RUNTIME void pto_set_yield(void (*yield)()) {
 
 /// The soft form of syncall: `count` blocks meet at a counter in global memory that only grows, so
 /// one workspace serves any number of meetings. It starts at a multiple of `count` (zero).
-PTO_RUNTIME void pto_sync_soft(int32_t *workspace, int64_t count) {
+PTO_RUNTIME void pto_sync_soft(ptoas::Place *place, int32_t *workspace, int64_t count,
+                               const char *where) {
   if (count <= 1)
     return;
   auto *counter = reinterpret_cast<uint32_t *>(workspace);
-  uint32_t mine = __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
-  uint32_t goal = (mine / uint32_t(count) + 1) * uint32_t(count);
+  if (place)
+    return place->cluster->meetAt(place, counter, count, where);
+  uint32_t goal = ptoas::comeTo(counter, count);
   while (int32_t(__atomic_load_n(counter, __ATOMIC_SEQ_CST) - goal) < 0) {
     if (auto *yield = __atomic_load_n(&yieldToOthers, __ATOMIC_ACQUIRE))
       yield();

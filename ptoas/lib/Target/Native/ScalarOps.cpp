@@ -584,17 +584,17 @@ FailureOr<bool> FunctionEmitter::emitScalarPto(mlir::Operation &op) {
     return true;
   if (auto meet = dyn_cast<pto::SyncAllOp>(op)) {
     flush();
+    Value *where =
+        b.CreateGlobalString(placeOf(op.getLoc()) + ": 'pto.syncall' waits for the other cores");
     if (!meet.getWorkspace()) {
       callRuntime("pto_sync_all",
-                  {place(), b.getInt32(unsigned(meet.getCoreType())), announced(1),
-                   b.CreateGlobalString(placeOf(op.getLoc()) +
-                                        ": 'pto.syncall' waits for the other cores")});
+                  {place(), b.getInt32(unsigned(meet.getCoreType())), announced(1), where});
       return true;
     }
     auto view = views.find(meet.getWorkspace());
     Value *workspace = view != views.end() ? view->second.base : value(meet.getWorkspace());
     Value *count = meet.getUsedCores() ? asIndex(meet.getUsedCores()) : announced(1);
-    callRuntime("pto_sync_soft", {workspace, count});
+    callRuntime("pto_sync_soft", {place(), workspace, count, where});
     return true;
   }
   if (isa<pto::FenceBarrierAllOp>(op)) {

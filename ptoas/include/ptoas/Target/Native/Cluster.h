@@ -10,6 +10,7 @@
 #define PTOAS_TARGET_NATIVE_CLUSTER_H
 
 #include "ptoas/Target/Native/OrderCheck.h"
+#include <algorithm>
 #include <compare>
 #include <condition_variable>
 #include <cstdint>
@@ -25,6 +26,13 @@
 namespace ptoas {
 
 class Cluster;
+
+/// Comes to a meeting of `count` at a counter that only grows. The value at which all have come.
+inline uint32_t comeTo(uint32_t *counter, int64_t count) {
+  auto all = static_cast<uint32_t>(std::min<int64_t>(count, INT32_MAX));
+  uint32_t before = __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST);
+  return (before / all + 1) * all;
+}
 
 /// Where a function runs, for as long as it runs. Compiled code reads it once, at its start
 /// (`pto_place`), because a fiber may go on in another thread.
@@ -90,6 +98,8 @@ public:
 
   /// Waits for all members of a kind: 0 vector cores, 1 cube cores, 2 all.
   void meet(Place *place, int kind, const char *where = nullptr);
+  /// Waits until `count` functions, all of this cluster, have come to a counter in global memory.
+  void meetAt(Place *place, uint32_t *counter, int64_t count, const char *where = nullptr);
 
   /// Signals are counters, of each core its own for each id. Who counts a set, and when (the modes
   /// of FFTS, pto-isa 4): all cores of the kind in all blocks, once all of them have set; the
