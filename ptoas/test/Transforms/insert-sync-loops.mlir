@@ -212,4 +212,21 @@ module attributes {pto.target_arch = "a2a3"} {
     }
     return
   }
+
+  // In an unsigned loop -1 is the largest number: the body runs.
+  // CHECK-LABEL: func.func @unsigned
+  // CHECK: scf.for unsigned
+  // CHECK: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>
+  // CHECK-NEXT: pto.texp
+  func.func @unsigned(%x: !P) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %last = arith.constant -1 : i32
+    %a = pto.alloc_tile : !V
+    scf.for unsigned %i = %c0 to %last step %c1 : i32 {
+      pto.tload ins(%x : !P) outs(%a : !V)
+      pto.texp ins(%a : !V) outs(%a : !V)
+    }
+    return
+  }
 }

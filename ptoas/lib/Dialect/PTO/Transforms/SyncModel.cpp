@@ -64,12 +64,12 @@ std::optional<int64_t> mlir::pto::getTripCount(Operation *loop) {
   auto forLoop = dyn_cast<scf::ForOp>(loop);
   if (!forLoop || !matchPattern(forLoop.getLowerBound(), m_ConstantInt(&low)) ||
       !matchPattern(forLoop.getUpperBound(), m_ConstantInt(&high)) ||
-      !matchPattern(forLoop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive())
+      !matchPattern(forLoop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive() ||
+      low.getBitWidth() > 64)
     return std::nullopt;
-  if (low.sge(high))
+  if (forLoop.getUnsignedCmp() ? low.uge(high) : low.sge(high))
     return 0;
-  // Unsigned: the distance of two numbers of 64 bits.
-  uint64_t distance = high.getSExtValue() - static_cast<uint64_t>(low.getSExtValue());
+  uint64_t distance = (high - low).getZExtValue();
   return static_cast<int64_t>((distance - 1) / step.getZExtValue()) + 1;
 }
 
