@@ -3,6 +3,10 @@
 // Orders from one iteration to the next: flags that are carried around the loop.
 !V = !pto.tile_buf<vec, 16x64xf32>
 !P = !pto.partition_tensor_view<16x64xf32>
+!MA = !pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>
+!L = !pto.tile_buf<left, 16x16xf16, slayout=row_major>
+!R = !pto.tile_buf<right, 16x16xf16, slayout=col_major>
+!A = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 
 module attributes {pto.target_arch = "a2a3"} {
   // The load of the next iteration waits for the exponential that reads its tile, and for nothing
@@ -226,6 +230,37 @@ module attributes {pto.target_arch = "a2a3"} {
     scf.for unsigned %i = %c0 to %last step %c1 : i32 {
       pto.tload ins(%x : !P) outs(%a : !V)
       pto.texp ins(%a : !V) outs(%a : !V)
+    }
+    return
+  }
+
+  // The first product of a sum and the others are in the two branches of an if, each with a wait for the same event;
+  // that both are over is what the next load of the left matrix waits for, so the event is free again.
+  // CHECK-LABEL: func.func @first_product
+  // CHECK-NOT: PIPE_ALL
+  // CHECK: pto.wait_flag[<PIPE_MTE1>, <PIPE_M>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.tmatmul ins
+  // CHECK-NOT: PIPE_ALL
+  // CHECK: pto.wait_flag[<PIPE_MTE1>, <PIPE_M>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.tmatmul.acc
+  // CHECK-NOT: PIPE_ALL
+  // CHECK: return
+  func.func @first_product(%a: !MA, %r: !R, %x: !pto.partition_tensor_view<16x16xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %l = pto.alloc_tile : !L
+    %sum = pto.alloc_tile : !A
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %n step %c1 {
+        pto.tmov ins(%a : !MA) outs(%l : !L)
+        %first = arith.cmpi eq, %j, %c0 : index
+        scf.if %first {
+          pto.tmatmul ins(%l, %r : !L, !R) outs(%sum : !A)
+        } else {
+          pto.tmatmul.acc ins(%sum, %l, %r : !A, !L, !R) outs(%sum : !A)
+        }
+      }
+      pto.tstore ins(%sum : !A) outs(%x : !pto.partition_tensor_view<16x16xf32>)
     }
     return
   }

@@ -183,6 +183,26 @@ void QueueClocks::raise(const Clock &counts) {
     each(flag.clock);
 }
 
+// The innermost op that is or has both; null if there is none, or if one of them is not known.
+static Operation *aroundBoth(Operation *a, Operation *b) {
+  if (!a || !b)
+    return nullptr;
+  auto depth = [](Operation *op) {
+    unsigned depth = 0;
+    while ((op = op->getParentOp()))
+      ++depth;
+    return depth;
+  };
+  unsigned depthOfA = depth(a), depthOfB = depth(b);
+  for (; a != b; a = a->getParentOp(), --depthOfA) {
+    if (depthOfA < depthOfB) {
+      std::swap(a, b);
+      std::swap(depthOfA, depthOfB);
+    }
+  }
+  return a;
+}
+
 void QueueClocks::merge(QueueClocks &other, const Clock &counts) {
   raise(counts);
   other.raise(counts);
@@ -206,7 +226,7 @@ void QueueClocks::merge(QueueClocks &other, const Clock &counts) {
     if (mine.lastWait == 0)
       mine.waitedBy = flag.waitedBy;
     else if (flag.lastWait != 0 && mine.waitedBy != flag.waitedBy)
-      mine.waitedBy = nullptr;
+      mine.waitedBy = aroundBoth(mine.waitedBy, flag.waitedBy);
     mine.lastWait = std::max(mine.lastWait, flag.lastWait);
     meet(mine.clock, flag.clock);
     mine.spans.merge(flag.spans);

@@ -99,7 +99,7 @@ struct QueueClocks : KnownInstructions {
     SpanWaits spans;
     unsigned lastWait = 0; // number of the last wait on the waiting queue
     Operation *setBy = nullptr;
-    Operation *waitedBy = nullptr; // of `lastWait`; null: one of several
+    Operation *waitedBy = nullptr; // of `lastWait`, or around all that may be it
   };
   Clock issued{};                                // the highest number of each queue on the way here
   std::map<std::array<unsigned, 3>, Flag> flags; // by setting queue, waiting queue, event
