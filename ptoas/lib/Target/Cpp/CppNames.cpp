@@ -187,9 +187,14 @@ static constexpr StringLiteral kTaken =
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t float16_t "
     "float32_t int4b_t float8_e4m3_t float8_e5m2_t float8_e8m0_t float4_e2m1x2_t "
     "float4_e1m2x2_t hifloat8_t mem_dsb_t pipe_t membar_t "
-    "assert errno linux unix stderr stdin stdout ";
+    "assert errno linux unix std stderr stdin stdout ";
 
-bool isTaken(StringRef name) { return kTaken.contains((" " + name + " ").str()); }
+bool isTaken(StringRef name) {
+  // The compiler has macros such as __gm__.
+  bool isMacro =
+      name.size() > 4 && name.starts_with("__") && name.ends_with("__") && !name.ends_with("___");
+  return isMacro || kTaken.contains((" " + name + " ").str());
+}
 
 //===----------------------------------------------------------------------===//
 // Type names
