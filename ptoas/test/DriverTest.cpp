@@ -177,6 +177,15 @@ TEST(TextFaultsTest, RefusesArraysOfIndex) {
   EXPECT_EQ(faultOf("!llvm.array<index> #array<index> \"array<index>\" // array<index>"), "");
 }
 
+// MLIR calls itself once for each term of a sum.
+TEST(TextFaultsTest, RefusesLongAffineMaps) {
+  auto map = [](const std::string &sum) { return "{a = affine_map<(d0) -> (d0" + sum + ")>}\n"; };
+  EXPECT_EQ(faultOf("\n" + map(repeat(" + d0 floordiv 3", 100000))),
+            "2:6: an affine map or set of more than 32768 signs");
+  EXPECT_EQ(faultOf(repeat(map(repeat(" + d0 floordiv 3", 1000)), 3)), "");
+  EXPECT_EQ(faultOf("affine_map = 1" + repeat(", (d0 + d0)", 10000)), "");
+}
+
 TEST(TextFaultsTest, CountsOpenBracketsOnly) {
   EXPECT_EQ(faultOf(repeat("{a = [#b<(d0) -> (d0)>]}\n", 1000)), "");
   EXPECT_EQ(faultOf(repeat("(d0 <= 3)", 1000)), "");

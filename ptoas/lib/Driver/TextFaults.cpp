@@ -62,8 +62,9 @@ private:
 ptoas::TextFault ptoas::findTextFault(StringRef text, unsigned limit) {
   std::string open; // the closing sign of each open bracket
   unsigned minusSigns = 0;
-  bool behindArray = false; // `array` was the last word
-  bool elements = false;    // `array<` was the last thing
+  bool behindArray = false;                         // `array` was the last word
+  bool elements = false;                            // `array<` was the last thing
+  size_t affine = StringRef::npos, affineDepth = 0; // `affine_map` that is open, brackets around it
   AliasSizes aliases;
   for (size_t i = 0; i < text.size(); ++i) {
     char sign = text[i];
@@ -87,6 +88,10 @@ ptoas::TextFault ptoas::findTextFault(StringRef text, unsigned limit) {
                 ("the alias '" + aliases.name() + "' stands for more than " + Twine(kMaxAlias) +
                  " signs")
                     .str()};
+      if (word == "affine_map" || word == "affine_set") {
+        affine = i;
+        affineDepth = open.size();
+      }
       behindArray = word == "array";
       elements = false;
       i += word.size() - 1;
@@ -128,6 +133,11 @@ ptoas::TextFault ptoas::findTextFault(StringRef text, unsigned limit) {
     }
     if (open.size() + minusSigns > limit)
       return {text.data() + i, "brackets nest deeper than " + std::to_string(limit) + " levels"};
+    if (open.size() <= affineDepth)
+      affine = StringRef::npos;
+    if (affine != StringRef::npos && i - affine > kMaxAffine)
+      return {text.data() + affine,
+              "an affine map or set of more than " + std::to_string(kMaxAffine) + " signs"};
   }
   return {};
 }

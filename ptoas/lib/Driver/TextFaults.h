@@ -14,6 +14,9 @@ constexpr unsigned kMaxNesting = 256;
 /// Signs that an alias of a type, attribute or place may stand for, with all aliases written out.
 constexpr uint64_t kMaxAlias = 1 << 16;
 
+/// Signs of an affine map or set: a sum nests as deep as it is long.
+constexpr size_t kMaxAffine = 1 << 15;
+
 /// A place in a text and what is wrong there. No fault: `place` is null.
 struct TextFault {
   const char *place = nullptr;
@@ -21,8 +24,9 @@ struct TextFault {
 };
 
 /// The first place where more than `limit` brackets are open (parser, verifier and passes call
-/// themselves once per level), an alias is larger than kMaxAlias, or where an array attribute has
-/// elements of type `index` (MLIR's parser asks that type for its width).
+/// themselves once per level), an alias is larger than kMaxAlias, an affine map than kMaxAffine, or
+/// where an array attribute has elements of type `index` (MLIR's parser asks that type for its
+/// width).
 TextFault findTextFault(llvm::StringRef text, unsigned limit = kMaxNesting);
 
 /// Fails, with a diagnostic at the place, when the main buffer of `sources` has such a fault. To be
