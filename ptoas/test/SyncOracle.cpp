@@ -359,8 +359,11 @@ private:
     if (matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) &&
         matchPattern(loop.getUpperBound(), m_ConstantInt(&high)) &&
         matchPattern(loop.getStep(), m_ConstantInt(&step)) && step.getSExtValue() > 0) {
-      int64_t count = (high.getSExtValue() - low.getSExtValue() + step.getSExtValue() - 1) /
-                      step.getSExtValue();
+      bool isUnsigned = loop.getUnsignedCmp() && low.getBitWidth() < 64;
+      auto number = [&](const APInt &bound) {
+        return isUnsigned ? static_cast<int64_t>(bound.getZExtValue()) : bound.getSExtValue();
+      };
+      int64_t count = (number(high) - number(low) + step.getSExtValue() - 1) / step.getSExtValue();
       if (count <= int64_t(limits.iterations))
         return std::max<int64_t>(count, 0);
       return limits.iterations;
