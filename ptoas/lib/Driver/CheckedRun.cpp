@@ -4,6 +4,7 @@
 #include "ptoas/Dialect/PTO/IR/PTOOps.h"
 #include "ptoas/Dialect/PTO/Transforms/MemoryPlan.h"
 #include "ptoas/Driver/Assembler.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -26,7 +27,8 @@ static std::optional<Placement> placementOf(Operation *op) {
 }
 
 LogicalResult ptoas::checkMemory(ModuleOp module) {
-  bool isPlaced = false, failedAny = false;
+  bool isPlaced = false;
+  llvm::SmallDenseSet<Location> misplaced;
   module.walk([&](Operation *op) {
     auto reserve = dyn_cast<pto::ReserveBufferOp>(op);
     isPlaced |= reserve && !reserve.getAuto_();
@@ -39,20 +41,21 @@ LogicalResult ptoas::checkMemory(ModuleOp module) {
     if (!matchPattern(placement->address, m_ConstantInt(&address)) ||
         address.getSExtValue() % alignment == 0)
       return;
-    failedAny = true;
+    misplaced.insert(op->getLoc());
     op->emitOpError() << "places a tile in "
                       << pto::stringifyAddressSpace(placement->type.getSpace()) << " at address "
                       << address.getSExtValue() << ", which must be a multiple of " << alignment;
   });
-  // What it warns of besides, the assembler says.
-  ScopedDiagnosticHandler handler(module.getContext(), [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  // The assembler warns of such addresses: they are said already.
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning &&
+                   misplaced.contains(diagnostic.getLocation()));
   });
   OwningOpRef<ModuleOp> copy = module.clone();
   AssemblerOptions options;
   options.level = isPlaced ? 3 : 2;
   options.inferLayout = false;
-  return success(succeeded(checkModule(*copy, options)) && !failedAny);
+  return success(succeeded(checkModule(*copy, options)) && misplaced.empty());
 }
 
 static bool isNameSign(char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); }

@@ -85,6 +85,8 @@ PyObject *openPto(PyObject *, PyObject *arguments) {
   Py_END_ALLOW_THREADS;
   if (!compiled)
     return raise(PyExc_ValueError, diagnostics.empty() ? problem : diagnostics);
+  if (check && !diagnostics.empty())
+    PySys_FormatStderr("%s", diagnostics.c_str()); // warnings
   PyObject *list = PyTuple_New(runner->arguments().size());
   if (!list)
     return nullptr;

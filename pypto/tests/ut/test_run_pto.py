@@ -98,6 +98,18 @@ def test_checked_execution_names_the_place():
     assert (y == 1).all()  # block 0 was right
 
 
+def test_checked_execution_warns_as_the_assembler_does(capfd):
+    kind = "attributes {pto.kernel_kind = #pto.kernel_kind<cube>}"
+    text = SCALE.replace("block_idx: i32) {", f"block_idx: i32) {kind} {{")
+    x, y = np.ones((16, 64), np.float32), np.zeros((16, 64), np.float32)
+    warning = "warning: 'pto.tmuls' op runs on a vector core, but this function is compiled for a cube core"
+    run_pto(text, x, y, 16, 2.0)
+    assert warning not in capfd.readouterr().err
+    run_pto(text, x, y, 16, 2.0, check=True)
+    assert warning in capfd.readouterr().err
+    assert (y == 2).all()
+
+
 def test_the_knob_asks_for_checks(monkeypatch):
     monkeypatch.setenv("PTO_CHECK", "1")
     x = np.ones((16, 64), np.float32)
