@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import re
 import struct
 import sys
@@ -318,7 +319,8 @@ def region(index: int = 0, arguments: Sequence[str] = ()) -> Iterator[list[Value
     builder._with_regions = number
 
 
-_FORMATS = {"f16": "e", "bf16": "f", "f32": "f"}  # of struct; for bf16 the next wider
+# Of struct, in the byte order that refuses what does not fit; for bf16 the next wider.
+_FORMATS = {"f16": "<e", "bf16": "<f", "f32": "<f"}
 
 
 def _float_text(value: float, type: str) -> str:
@@ -337,17 +339,22 @@ def _float_text(value: float, type: str) -> str:
     )
 
 
+def _integer(value: Any, type: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{value} is no {type}") from None
+
+
 def constant(value: bool | int | float, type: str = "index") -> Value:
     """A scalar constant. Equal constants of one block are one op."""
     builder = _builder()
     if type.startswith(("f", "bf")):
         text = _float_text(float(value), type)
-    elif isinstance(value, float):
-        raise TypeError(f"{value} is no {type}")
-    elif type == "i1":
+    elif type == "i1" and not isinstance(value, float):
         text = "true" if value else "false"
     else:
-        text = f"{int(value)} : {type}"
+        text = f"{_integer(value, type)} : {type}"
     for known in builder._constants:
         if (found := known.get((text, type))) is not None:
             return found
@@ -485,7 +492,7 @@ def _build_op(
 def _attribute(kind: str, value: Any) -> str | None:
     """The MLIR text of an attribute of kind int, bool, unit, str, symbol, ints, any or an enum's name."""
     if kind == "int":
-        return f"{int(value)} : i64"
+        return f"{_integer(value, 'integer')} : i64"
     if kind == "bool":
         return "true" if value else "false"
     if kind == "unit":
@@ -495,10 +502,13 @@ def _attribute(kind: str, value: Any) -> str | None:
     if kind == "symbol":
         return f"@{value}"
     if kind == "ints":
-        return f"array<i64: {', '.join(str(int(v)) for v in value)}>"
+        return f"array<i64: {', '.join(str(_integer(v, 'integer')) for v in value)}>"
     if kind == "any":
         return str(value)
-    return f"#pto.{kind}<{getattr(value, 'name', value)}>"
+    name = getattr(value, "name", value)
+    if not isinstance(name, str):
+        raise TypeError(f"{value!r} is no '{kind}': give the name, or a member of the enum")
+    return f"#pto.{kind}<{name}>"
 
 
 @contextmanager

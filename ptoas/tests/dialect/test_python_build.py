@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tools_of_tree import ROOT, tool
 
@@ -371,6 +372,15 @@ def test_misuse_of_the_builder():
             build.constant(float("nan"), "f32")
         with pytest.raises(ValueError, match=r"1e\+30 does not fit f16"):
             build.constant(1e30, "f16")
+        with pytest.raises(ValueError, match=r"1e\+39 does not fit f32"):
+            build.constant(1e39, "f32")
+        for number in (np.float32(1.5), 1.5, None):
+            with pytest.raises(TypeError, match="is no i32"):
+                build.constant(number, "i32")
+        with pytest.raises(TypeError, match="1.5 is no integer"):
+            pto.sync_set("PIPE_V", event_id=1.5)
+        with pytest.raises(TypeError, match="0 is no 'event': give the name, or a member of the"):
+            pto.set_flag("PIPE_V", "PIPE_MTE3", 0)
     unfinished = ptoas.Builder()
     unfinished.finish()
     with pytest.raises(ValueError, match="is finished"), unfinished.function("f", []):
