@@ -186,7 +186,7 @@ static Operation *build(const Request &request) {
 
 PTO_API pto_module *pto_module_new(const char *arch) {
   auto *handle = new pto_module;
-  std::optional<pto::Arch> known = ptoas::parseArchName(arch);
+  std::optional<std::string> known = ptoas::parseArchName(arch);
   if (!known) {
     handle->problem = "unknown architecture, expected a2, a3 or a5\n";
     return handle;
@@ -194,8 +194,7 @@ PTO_API pto_module *pto_module_new(const char *arch) {
   MLIRContext &context = handle->context;
   handle->module = ModuleOp::create(UnknownLoc::get(&context));
   (*handle->module)
-      ->setAttr("pto.target_arch",
-                StringAttr::get(&context, *known == pto::Arch::A5 ? "a5" : "a2a3"));
+      ->setAttr("pto.target_arch", StringAttr::get(&context, *known == "a5" ? "a5" : "a2a3"));
   handle->places.push_back({handle->module->getBody(), handle->module->getBody()->end()});
   return handle;
 }

@@ -21,12 +21,10 @@
 
 using namespace mlir;
 
-std::optional<pto::Arch> ptoas::parseArchName(StringRef name) {
+std::optional<std::string> ptoas::parseArchName(StringRef name) {
   std::string lower = name.lower();
-  if (lower == "a5")
-    return pto::Arch::A5;
-  if (lower == "a2" || lower == "a3" || lower == "a2a3")
-    return pto::Arch::A3;
+  if (lower == "a2" || lower == "a3" || lower == "a2a3" || lower == "a5")
+    return lower;
   return std::nullopt;
 }
 
@@ -42,8 +40,7 @@ OwningOpRef<ModuleOp> ptoas::parseModule(llvm::SourceMgr &sources, MLIRContext &
   // Rules depend on the architecture, so they are checked after the override.
   auto overrideArch = [&](ModuleOp module) {
     if (options.arch)
-      module->setAttr("pto.target_arch",
-                      StringAttr::get(&context, *options.arch == pto::Arch::A5 ? "a5" : "a3"));
+      module->setAttr("pto.target_arch", StringAttr::get(&context, *options.arch));
   };
   PlainWords words(context, sources);
   OwningOpRef<ModuleOp> module;

@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, "fuzz"), llvm::SMLoc());
   ptoas::AssemblerOptions options;
   if (choice & 8)
-    options.arch = pto::Arch::A5;
+    options.arch = "a5";
   if (OwningOpRef<ModuleOp> module = ptoas::parseModule(sources, context, options))
     assemble(*module, choice);
 #endif

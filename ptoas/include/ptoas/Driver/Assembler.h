@@ -23,8 +23,8 @@ class PassManager;
 namespace ptoas {
 
 struct AssemblerOptions {
-  /// Overrides `pto.target_arch` of the module.
-  std::optional<mlir::pto::Arch> arch;
+  /// Overrides `pto.target_arch` of the module; as `parseArchName` spells it.
+  std::optional<std::string> arch;
   /// 1 and 2: the assembler places tiles; 3: every tile has an address.
   unsigned level = 2;
   /// Insert flags and barriers; below level3 tiles get their addresses as well.
@@ -40,8 +40,8 @@ struct AssemblerOptions {
   std::function<mlir::LogicalResult(mlir::PassManager &)> preparePasses;
 };
 
-/// "a3"/"a2"/"a2a3" and "a5", in any case; none for other words.
-std::optional<mlir::pto::Arch> parseArchName(llvm::StringRef name);
+/// "a2", "a3", "a2a3" or "a5", given in any case; none for other words.
+std::optional<std::string> parseArchName(llvm::StringRef name);
 
 /// The dialects of a `.pto` file.
 void registerPtoDialects(mlir::DialectRegistry &registry);
