@@ -111,12 +111,11 @@ LogicalResult TensorToTile::lowerScatter(ScatterOp op) {
     return success();
   }
   ArrayRef<int64_t> shape = shapeOf(op.getInput().getType());
-  int64_t rank = shape.size();
-  if (op.getDim() < rank - 2 || planesOf(shape) != 1 ||
-      planesOf(shapeOf(op.getIndex().getType())) != 1)
+  int64_t rank = shape.size(), dim = op.getDim();
+  if (dim < rank - 2 || planesOf(shape) != 1 || planesOf(shapeOf(op.getIndex().getType())) != 1)
     return op.emitError(
         "scatter: only the last two axes of one plane can be scattered in a kernel");
-  Value positions = flatPositions(tile(op.getIndex()), shape.back(), op.getDim() == rank - 1);
+  Value positions = flatPositions(tile(op.getIndex()), shape.back(), dim == rank - 1);
   map.map(op.getResult(), scatterInto(target, source, [&](Value into, Value values) {
             return make("scatter", into.getType(), {into, positions, values}, flat);
           }));

@@ -135,6 +135,25 @@ def test_scatter_counts_axes_from_the_end():
 
 
 @pl.jit
+def scatter_vector(
+    x: pl.Tensor[[64], pl.FP32],
+    index: pl.Tensor[[8], pl.INT32],
+    src: pl.Tensor[[8], pl.FP32],
+    y: pl.Out[pl.Tensor[[64], pl.FP32]],
+):
+    with pl.at(level=CORE):
+        y[0:64] = pl.scatter(x[0:64], 0, index[0:8], src[0:8])
+    return y
+
+
+def test_scatter_into_a_vector():
+    x, src, y = torch.randn(64), torch.randn(8), torch.zeros(64)
+    index = unique_columns(1, 8, 64)[0].contiguous()
+    scatter_vector(x, index.int(), src, y)
+    assert torch.equal(y, x.scatter(0, index, src))
+
+
+@pl.jit
 def scatter_odd(
     src: pl.Tensor[[8, 32], pl.FP32],
     x: pl.Tensor[[8, 64], pl.FP32],
