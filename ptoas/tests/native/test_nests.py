@@ -248,3 +248,29 @@ def test_a_product_feeds_the_next_through_l1():
         y = np.zeros((16, 32), np.float16)
         Code(p.text(), fuse=fuse)("f", x, w, y)
         np.testing.assert_allclose(y, want, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:2])
+def test_more_ops_than_one_nest_holds(shape):
+    """Tiles and row sums that are made in one nest and read in the next."""
+    rows, cols, vr, vc = shape
+    p = Program("a2a3")
+    x, y = p.pointer("i32"), p.pointer("i32")
+    t, u, tmp = (p.tile("i32", rows, cols, vr, vc) for _ in range(3))
+    s = p.column("i32", rows, vr)
+    p.load(p.view(x, "i32", [rows, cols], sizes=[vr, vc]), t)
+    p.op("tadd", [t, t], [u])
+    for _ in range(200):
+        p.op("trowsum", [t, tmp], [s])
+        p.op("tadd", [t, u], [t])
+        p.op("trowexpandadd", [t, s], [u])
+    p.store(u, p.view(y, "i32", [rows, cols], sizes=[vr, vc]))
+    x = np.random.default_rng(11).integers(-9, 9, (rows, cols)).astype(np.int32)
+    (got,) = run_everywhere(lambda _: (p.text(), []), [x], [np.full((rows, cols), 7, np.int32)])
+    want = x[:vr, :vc]
+    added = want + want
+    for _ in range(200):
+        total = want.sum(1, keepdims=True, dtype=np.int32)
+        want = want + added
+        added = want + total
+    check(got, added, shape)

@@ -91,7 +91,12 @@ void RowGroup::forceMemory(const Access &read, int before) {
       nodes[p].inMemory = true;
 }
 
+// Longer bodies gain nothing, and scheduling one takes time with the square of its length.
+static constexpr size_t kMaxNodes = 256;
+
 bool RowGroup::tryAdd(std::unique_ptr<NestOp> &op) {
+  if (nodes.size() == kMaxNodes)
+    return false;
   if (!nodes.empty() && nodes.front().op->rows != op->rows)
     return false;
   if (isConstant(op->rows, 1))
