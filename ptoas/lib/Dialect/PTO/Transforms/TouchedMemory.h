@@ -52,7 +52,7 @@ inline bool isSame(const TouchedBytes &a, const TouchedBytes &b) {
 struct TouchedMemory : QueueClocks {
   // By space; 0: global. No elements in place: each branch that is being walked has such a state.
   std::array<SmallVector<Accesses, 0>, 16> memory;
-  SpanWaits spans;                                 // of orders
+  SpanWaits spans; // of orders
 
   void merge(TouchedMemory &other, const Clock &counts) {
     QueueClocks::merge(other, counts);
