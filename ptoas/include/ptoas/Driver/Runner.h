@@ -80,8 +80,8 @@ public:
     void *host = nullptr;
   };
   /// Runs all blocks, side by side if the kernel meets them (pto.syncall), else one after the
-  /// other. False after a fault (check, deadlock), which `problem` describes. What a checked run has
-  /// to say besides goes to `notes`, once for each Runner.
+  /// other. False after a fault (check, deadlock), which `problem` describes. What a checked run
+  /// has to say besides goes to `notes`, once for each Runner.
   bool run(const std::vector<RunnerValue> &values, const Launch &launch, std::string &problem,
            std::string *notes = nullptr);
 
